@@ -1,0 +1,128 @@
+package view
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/gluster/anthill/journal"
+)
+
+// An OpState is where an operation stands.
+type OpState string
+
+// The states of an operation.
+const (
+	Planned    OpState = "planned"    // nothing has happened
+	Running    OpState = "running"    // holds its locks
+	Suspended  OpState = "suspended"  // parked with a cause, holds its locks
+	Cancelling OpState = "cancelling" // stops at the next point where it may
+	Completed  OpState = "completed"
+	Failed     OpState = "failed"
+	Cancelled  OpState = "cancelled"
+	Superseded OpState = "superseded"
+	Abandoned  OpState = "abandoned"
+)
+
+// Terminal reports whether the operation has ended.
+func (s OpState) Terminal() bool {
+	switch s {
+	case Completed, Failed, Cancelled, Superseded, Abandoned:
+		return true
+	}
+	return false
+}
+
+// A StepState is where a step stands.
+type StepState string
+
+// The states of a step.
+const (
+	Pending     StepState = "pending" // not tried, or the last attempt is known to have had no effect
+	Started     StepState = "started" // intent durable, outcome not known yet
+	Unknown     StepState = "unknown" // may have had, or may yet have, its effect
+	Succeeded   StepState = "succeeded"
+	Compensated StepState = "compensated"
+)
+
+// An Op is one operation, folded from its events.
+type Op struct {
+	ID    journal.OpID `json:"id"`
+	Plan  journal.Plan `json:"plan"`
+	State OpState      `json:"state"`
+	Ver   uint64       `json:"version"` // of the stream, for guards
+
+	First, Last journal.Seq   `json:"-"`
+	Epoch       journal.Epoch `json:"epoch"` // that planned it
+	Planned     time.Time     `json:"planned"`
+	Started     time.Time     `json:"started,omitzero"`
+	Ended       time.Time     `json:"ended,omitzero"`
+	PlannedBy   string        `json:"plannedBy,omitempty"`
+
+	Steps     []Step             `json:"steps"`
+	Suspended *journal.Suspended `json:"suspended,omitempty"`
+	Failure   *journal.Failure   `json:"failure,omitempty"`
+	Decision  *journal.Decision  `json:"decision,omitempty"` // the last one by a person or a supersede
+	Message   string             `json:"message,omitempty"`
+	Warning   string             `json:"warning,omitempty"`
+
+	// Alien is set when the stream holds a critical event this binary does not
+	// know: the operation may be shown but never executed.
+	Alien string `json:"alien,omitempty"`
+}
+
+// A Step is one step of an operation, folded from its events.
+type Step struct {
+	journal.Step
+	State   StepState `json:"state"`
+	Attempt int       `json:"attempt,omitempty"` // attempts started
+
+	Start     *journal.Started  `json:"start,omitempty"` // of the last attempt
+	StartedIn journal.Epoch     `json:"startedEpoch,omitempty"`
+	StartedAt time.Time         `json:"startedAt,omitzero"`
+	Receipt   json.RawMessage   `json:"receipt,omitempty"`
+	Progress  *journal.Progress `json:"progress,omitempty"`
+	First     *journal.Failure  `json:"firstFailure,omitempty"`
+	Failure   *journal.Failure  `json:"lastFailure,omitempty"`
+	Failures  int               `json:"failures,omitempty"`
+	Crashes   int               `json:"crashes,omitempty"` // epochs that ended while it was started
+	Adopted   bool              `json:"adopted,omitempty"`
+	Message   string            `json:"message,omitempty"`
+	EndedAt   time.Time         `json:"endedAt,omitzero"`
+}
+
+// Current is the index of the first step that has not succeeded; len(Steps)
+// when all have.
+func (o *Op) Current() int {
+	for i := range o.Steps {
+		if o.Steps[i].State != Succeeded {
+			return i
+		}
+	}
+	return len(o.Steps)
+}
+
+// PastPivot reports whether a pivot has been started, so that there is only
+// forward.
+func (o *Op) PastPivot() bool {
+	for i := range o.Steps {
+		if o.Steps[i].Stage == journal.Pivot && o.Steps[i].Attempt > 0 && o.Steps[i].State != Pending {
+			return true
+		}
+	}
+	return false
+}
+
+// HoldsLocks reports whether the operation holds the locks of its plan.
+func (o *Op) HoldsLocks() bool {
+	return o.State == Running || o.State == Suspended || o.State == Cancelling
+}
+
+// A Tombstone is the trace of an abandoned operation's intent: the same
+// difference is not planned again until the generation it was planned from or
+// the difference itself changes, or a person retries.
+type Tombstone struct {
+	Intent     string       `json:"intent"`
+	Op         journal.OpID `json:"op"`
+	Generation int64        `json:"generation,omitempty"`
+	Reason     string       `json:"reason"`
+}

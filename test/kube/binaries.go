@@ -1,0 +1,11 @@
+//go:build binaries
+
+// Package kube pins the versions of the binaries that test/local builds with
+// `go build`: nothing here is compiled into Anthill or its tests.
+package kube
+
+import (
+	_ "go.etcd.io/etcd/server/v3"
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+	_ "k8s.io/kubernetes/cmd/kubectl"
+)
