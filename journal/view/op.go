@@ -76,18 +76,19 @@ type Step struct {
 	State   StepState `json:"state"`
 	Attempt int       `json:"attempt,omitempty"` // attempts started
 
-	Start     *journal.Started  `json:"start,omitempty"` // of the last attempt
-	StartedIn journal.Epoch     `json:"startedEpoch,omitempty"`
-	StartedAt time.Time         `json:"startedAt,omitzero"`
-	Receipt   json.RawMessage   `json:"receipt,omitempty"`
-	Progress  *journal.Progress `json:"progress,omitempty"`
-	First     *journal.Failure  `json:"firstFailure,omitempty"`
-	Failure   *journal.Failure  `json:"lastFailure,omitempty"`
-	Failures  int               `json:"failures,omitempty"`
-	Crashes   int               `json:"crashes,omitempty"` // epochs that ended while it was started
-	Adopted   bool              `json:"adopted,omitempty"`
-	Message   string            `json:"message,omitempty"`
-	EndedAt   time.Time         `json:"endedAt,omitzero"`
+	Start      *journal.Started  `json:"start,omitempty"` // of the last attempt
+	StartedIn  journal.Epoch     `json:"startedEpoch,omitempty"`
+	StartedAt  time.Time         `json:"startedAt,omitzero"`
+	Receipt    json.RawMessage   `json:"receipt,omitempty"`
+	Progress   *journal.Progress `json:"progress,omitempty"`
+	ProgressAt time.Time         `json:"progressAt,omitzero"` // of Progress
+	First      *journal.Failure  `json:"firstFailure,omitempty"`
+	Failure    *journal.Failure  `json:"lastFailure,omitempty"`
+	Failures   int               `json:"failures,omitempty"`
+	Crashes    int               `json:"crashes,omitempty"` // epochs that ended while it was started
+	Adopted    bool              `json:"adopted,omitempty"`
+	Message    string            `json:"message,omitempty"`
+	EndedAt    time.Time         `json:"endedAt,omitzero"`
 }
 
 // Current is the index of the first step that has not succeeded; len(Steps)
@@ -112,17 +113,19 @@ func (o *Op) PastPivot() bool {
 	return false
 }
 
-// HoldsLocks reports whether the operation holds the locks of its plan.
+// HoldsLocks reports whether the operation holds the locks of its plan. A
+// suspended one lets go of them when nothing of it is under way or half done:
+// it has passed no pivot and its current step is known to have had no effect.
 func (o *Op) HoldsLocks() bool {
-	return o.State == Running || o.State == Suspended || o.State == Cancelling
+	switch o.State {
+	case Running, Cancelling:
+		return true
+	case Suspended:
+		k := o.Current()
+		return o.PastPivot() || (k < len(o.Steps) && o.Steps[k].State != Pending)
+	}
+	return false
 }
 
-// A Tombstone is the trace of an abandoned operation's intent: the same
-// difference is not planned again until the generation it was planned from or
-// the difference itself changes, or a person retries.
-type Tombstone struct {
-	Intent     string       `json:"intent"`
-	Op         journal.OpID `json:"op"`
-	Generation int64        `json:"generation,omitempty"`
-	Reason     string       `json:"reason"`
-}
+// A Tombstone is the trace of an abandoned operation's intent.
+type Tombstone = journal.Tombstone
