@@ -1,0 +1,216 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// GlusterCluster is one trusted storage pool: the servers that name it in their
+// GlusterNode become its peers, and GlusterVolumes are made in it. The smallest
+// one has a name and nothing else.
+//
+// Its first node is chosen from the GlusterNodes that name it; the pool gets an
+// id (status.poolID) that every server remembers, so that no server is ever
+// claimed by two pools.
+//
+// Deleting a GlusterCluster retains everything: servers, peers, volumes and
+// data stay exactly as they are, only Anthill stops looking after them.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=gcl,categories=gluster
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Nodes",type=integer,JSONPath=`.status.nodes.total`
+// +kubebuilder:printcolumn:name="Joined",type=integer,JSONPath=`.status.nodes.joined`
+// +kubebuilder:printcolumn:name="Volumes",type=integer,JSONPath=`.status.volumes.total`
+// +kubebuilder:printcolumn:name="Operation",type=string,JSONPath=`.status.currentOperation.kind`
+// +kubebuilder:printcolumn:name="Heal",type=integer,JSONPath=`.status.pendingHeals`,priority=1
+// +kubebuilder:printcolumn:name="Degraded",type=string,JSONPath=`.status.conditions[?(@.type=="Degraded")].status`,priority=1
+// +kubebuilder:printcolumn:name="Blocked",type=string,JSONPath=`.status.conditions[?(@.type=="Blocked")].reason`,priority=1
+// +kubebuilder:printcolumn:name="Pool",type=string,JSONPath=`.status.poolID`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="!format.dns1035Label().validate(self.metadata.name).hasValue()",message="the name of a GlusterCluster becomes part of DNS names: at most 63 lower-case letters, digits and '-', starting with a letter"
+type GlusterCluster struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what is wanted.
+	// +optional
+	Spec GlusterClusterSpec `json:"spec,omitzero"`
+
+	// status is what was observed.
+	// +optional
+	Status GlusterClusterStatus `json:"status,omitzero"`
+}
+
+// GlusterClusterSpec is what is wanted of a pool.
+type GlusterClusterSpec struct {
+	// clusterOptions are options of the whole pool (`gluster volume set all`),
+	// keys in full, for example `cluster.brick-multiplex: "on"`. Only keys that
+	// gluster knows as global and that Anthill's table permits are set; a
+	// refused key is named in the condition SpecAccepted and does not hold up
+	// anything else. Removing a key resets it; a key that was never declared
+	// here is never touched.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 128 && k.matches('^[a-z][a-z0-9-]*([.][a-zA-Z0-9_-]+)+$'))",message="write option keys in full, with their domain, for example cluster.brick-multiplex; at most 128 characters"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('user.anthill.'))",message="options that start with user.anthill. are Anthill's own"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !self[k].startsWith('--'))",message="an option value must not start with '--': the gluster command would take it for a flag"
+	ClusterOptions map[string]OptionValue `json:"clusterOptions,omitempty"`
+
+	// allowUnknownOptions lets clusterOptions hold keys that Anthill's table
+	// does not know. Keys that the table knows as dangerous stay refused.
+	// Default: false.
+	// +optional
+	AllowUnknownOptions bool `json:"allowUnknownOptions,omitempty"`
+
+	// paused keeps Anthill from planning anything for this pool, its nodes and
+	// its volumes; what has been started is finished, and status is kept up to
+	// date. A boolean and not an enum, as it is throughout Kubernetes: there is
+	// no third state. Default: false.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
+}
+
+// GlusterClusterStatus is what was observed of a pool.
+type GlusterClusterStatus struct {
+	// conditions are Available, Progressing, Degraded, Blocked and
+	// SpecAccepted.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is
+	// about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// poolID is the identity of the pool, made when it was first planned. Every
+	// server of the pool holds it too.
+	// +optional
+	// +kubebuilder:validation:Format=uuid
+	// +kubebuilder:validation:MaxLength=36
+	PoolID string `json:"poolID,omitempty"`
+
+	// anchor says who owns the pool and how far its journal was when it was
+	// written. It is how a lost, copied or rewound journal is noticed.
+	// +optional
+	Anchor *Anchor `json:"anchor,omitempty"`
+
+	// reconcileVersion is the version of the procedure with which the pool and
+	// all its nodes last converged; absent until they first did.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ReconcileVersion *int32 `json:"reconcileVersion,omitempty"`
+
+	// reconcileActions are the results of the last cycle, errors included.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	ReconcileActions []ReconcileAction `json:"reconcileActions,omitempty"`
+
+	// nodes counts the GlusterNodes that name this cluster.
+	// +optional
+	Nodes *NodeCounts `json:"nodes,omitempty"`
+
+	// volumes counts the GlusterVolumes that name this cluster.
+	// +optional
+	Volumes *VolumeCounts `json:"volumes,omitempty"`
+
+	// pendingHeals is the number of entries that wait to be healed in all
+	// volumes as last seen; absent if that could not be determined. Absent is
+	// not zero.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	PendingHeals *int64 `json:"pendingHeals,omitempty"`
+
+	// currentOperation is the operation under way that was started first, or
+	// the one that is next; absent if there is none.
+	// +optional
+	CurrentOperation *CurrentOperation `json:"currentOperation,omitempty"`
+
+	// appliedOptions are the global options that Anthill has set, with the
+	// values it saw. Only these are ever reset.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=64
+	AppliedOptions map[string]OptionValue `json:"appliedOptions,omitempty"`
+}
+
+// Anchor ties a pool to one operator instance and its journal. It is written
+// with a resourceVersion precondition: of two operators that want the pool, the
+// one that loses stops.
+type Anchor struct {
+	// instance is the operator instance that owns the pool, by default
+	// `<namespace>/<name>` of its installation.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Instance string `json:"instance"`
+
+	// journalID is the identity of the journal file.
+	// +required
+	// +kubebuilder:validation:Format=uuid
+	// +kubebuilder:validation:MaxLength=36
+	JournalID string `json:"journalID"`
+
+	// fence grows with every tenure; servers refuse lower ones.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Fence int64 `json:"fence"`
+
+	// seq is the sequence number of an event that the journal must hold.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Seq int64 `json:"seq"`
+
+	// hash of that event: hexadecimal SHA-256.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
+	// +kubebuilder:validation:MaxLength=64
+	Hash string `json:"hash"`
+}
+
+// NodeCounts counts nodes.
+type NodeCounts struct {
+	// total is the number of GlusterNodes that name the cluster.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Total int32 `json:"total"`
+
+	// joined is how many of them are peers of the pool.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Joined int32 `json:"joined"`
+
+	// healthy is how many of those are connected, with all brick directories
+	// in order.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Healthy int32 `json:"healthy"`
+}
+
+// VolumeCounts counts volumes.
+type VolumeCounts struct {
+	// total is the number of GlusterVolumes that name the cluster.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Total int32 `json:"total"`
+
+	// available is how many of them clients can read and write.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Available int32 `json:"available"`
+}
+
+// GlusterClusterList is a list of GlusterClusters.
+//
+// +kubebuilder:object:root=true
+type GlusterClusterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []GlusterCluster `json:"items"`
+}

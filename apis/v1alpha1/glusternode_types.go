@@ -1,0 +1,282 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// GlusterNode is one server of a pool. It is a server outside Kubernetes that
+// runs glusterd and that Anthill reaches over ssh.
+//
+// On such a server Anthill touches peers, bricks and volumes through the
+// gluster command, brick directories below those listed here, and two paths of
+// its own: /usr/local/lib/anthill and /var/lib/anthill. It never formats,
+// mounts, installs or reboots anything.
+//
+// Deleting a GlusterNode that has joined the pool waits on its finalizer with
+// the reason RemoveNodeNotSupported; one that never joined goes at once.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:shortName=gn,categories=gluster
+// +kubebuilder:selectablefield:JSONPath=`.spec.cluster`
+// +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster`
+// +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
+// +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.zone`
+// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.spec.external.address`
+// +kubebuilder:printcolumn:name="Operation",type=string,JSONPath=`.status.currentOperation.kind`
+// +kubebuilder:printcolumn:name="Blocked",type=string,JSONPath=`.status.conditions[?(@.type=="Blocked")].reason`,priority=1
+// +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 52 && !format.dns1123Label().validate(self.metadata.name).hasValue()",message="the name of a GlusterNode becomes a host name: at most 52 lower-case letters, digits and '-', starting and ending with a letter or digit"
+type GlusterNode struct {
+	metav1.TypeMeta `json:",inline"`
+
+	// metadata is the standard object metadata.
+	// +optional
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	// spec is what is wanted.
+	// +required
+	Spec GlusterNodeSpec `json:"spec"`
+
+	// status is what was observed.
+	// +optional
+	Status GlusterNodeStatus `json:"status,omitzero"`
+}
+
+// GlusterNodeSpec is what is wanted of a node.
+type GlusterNodeSpec struct {
+	// cluster is the name of the GlusterCluster, in the same namespace, that
+	// the node belongs to. It need not exist yet.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a node cannot move to another cluster: delete this GlusterNode and create one that names the other cluster"
+	Cluster string `json:"cluster"`
+
+	// zone is the failure domain of the node. No two copies of the same data
+	// are placed in one zone while there are enough zones. A change counts for
+	// bricks placed from then on. Default: the node is a zone of its own.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
+	Zone string `json:"zone,omitempty"`
+
+	// external describes a server outside Kubernetes.
+	// +required
+	External ExternalServer `json:"external"`
+}
+
+// ExternalServer is a server outside Kubernetes.
+//
+// +kubebuilder:validation:XValidation:rule="self.brickDirs.all(d, size(self.address) + size(d) <= 120)",message="glusterd makes file names of volume, address and brick path: address and brick directory together may have at most 120 characters"
+type ExternalServer struct {
+	// address is the name by which peers and clients know the server; it is
+	// part of every brick's identity and never changes. It must be a DNS name,
+	// not an IP address, and resolve on all servers of the pool and on all
+	// clients.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=110
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?([.][a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`
+	// +kubebuilder:validation:XValidation:rule="!self.matches('(^|[.])(0x[0-9a-f]*|[0-9]+)$')",message="address must be a DNS name, not an IP address: give the server a name that all servers and clients resolve, and put the IP address into ssh.host if that is how it is reached"
+	// +kubebuilder:validation:XValidation:rule="self != 'localhost' && !self.startsWith('localhost.')",message="address must mean the same server everywhere; localhost does not"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="address is part of the identity of peer and bricks and cannot change: if only the way to reach the server changed, change ssh.host; otherwise create another GlusterNode"
+	Address string `json:"address"`
+
+	// ssh is how Anthill reaches the server. It may change at any time.
+	// +required
+	SSH SSH `json:"ssh"`
+
+	// brickDirs are directories for bricks. Each must be on a mounted file
+	// system of its own (not the root file system), which Anthill records when
+	// it first sees it: a directory whose file system is not mounted, or is
+	// another one, never receives a brick. Directories can be added, not taken
+	// away.
+	// +required
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="oldSelf.all(d, d in self)",message="brickDirs only grow: a directory may hold bricks and cannot be taken out of the list"
+	BrickDirs []BrickDir `json:"brickDirs"`
+}
+
+// BrickDir is an absolute, clean path: no `.` or `..`, no doubled or trailing
+// slash, no part that starts with a dot, only letters, digits, `.`, `_`, `-`.
+//
+// +kubebuilder:validation:MinLength=2
+// +kubebuilder:validation:MaxLength=110
+// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`
+type BrickDir string
+
+// SSH is how a server is reached.
+type SSH struct {
+	// host is the name or IP address to connect to. Default: external.address.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9.:]*[A-Za-z0-9])?$|^::[0-9A-Fa-f:.]*$`
+	Host string `json:"host,omitempty"`
+
+	// port to connect to. Default: 22.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port,omitempty"`
+
+	// user to log in as. It must be able to run gluster and write brick
+	// directories, which in practice means root. Default: root.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z_][a-z0-9_-]*$`
+	User string `json:"user,omitempty"`
+
+	// secretRef names the Secret with the login.
+	// +required
+	SecretRef SecretReference `json:"secretRef"`
+
+	// hostKeys are public keys that the server may identify itself with, each
+	// as in /etc/ssh/ssh_host_*_key.pub, for example `ssh-ed25519 AAAAC3...`. A
+	// key is never trusted on first use: without one here, the Secret's
+	// known_hosts must have it.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	HostKeys []HostKey `json:"hostKeys,omitempty"`
+}
+
+// HostKey is one public key in OpenSSH's one-line format; a comment is allowed.
+//
+// +kubebuilder:validation:MinLength=16
+// +kubebuilder:validation:MaxLength=2048
+// +kubebuilder:validation:Pattern=`^(ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(256|384|521)) [A-Za-z0-9+/]+={0,3}( [^\x00-\x1f]*)?$`
+type HostKey string
+
+// SecretReference names a Secret in the namespace of the object. Its type is
+// kubernetes.io/ssh-auth: key `ssh-privatekey`, and optionally `known_hosts`.
+type SecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Name string `json:"name"`
+}
+
+// GlusterNodeStatus is what was observed of a node.
+type GlusterNodeStatus struct {
+	// conditions are Available, Progressing, Degraded, Blocked and
+	// SpecAccepted.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status is
+	// about.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// uuid is glusterd's identity of the server, once it belongs to the pool.
+	// +optional
+	// +kubebuilder:validation:Format=uuid
+	// +kubebuilder:validation:MaxLength=36
+	UUID string `json:"uuid,omitempty"`
+
+	// gate is Anthill's program on the server.
+	// +optional
+	Gate *GateStatus `json:"gate,omitempty"`
+
+	// brickDirs are the brick directories as last seen.
+	// +optional
+	// +listType=map
+	// +listMapKey=path
+	// +kubebuilder:validation:MaxItems=32
+	BrickDirs []BrickDirStatus `json:"brickDirs,omitempty"`
+
+	// reconcileActions are the results of the last cycle, errors included.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	ReconcileActions []ReconcileAction `json:"reconcileActions,omitempty"`
+
+	// currentOperation is the open operation on this node, if there is one.
+	// +optional
+	CurrentOperation *CurrentOperation `json:"currentOperation,omitempty"`
+}
+
+// GateStatus is the state of the gate, the program through which a server is
+// changed and which refuses operators that no longer own it.
+type GateStatus struct {
+	// digest of the gate's file: hexadecimal SHA-256.
+	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9a-f]{64}$`
+	// +kubebuilder:validation:MaxLength=64
+	Digest string `json:"digest"`
+
+	// fence below which the gate refuses.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	Fence int64 `json:"fence"`
+}
+
+// BrickDirState says whether bricks may live in a directory.
+//
+// +kubebuilder:validation:Enum=Ready;NotMounted;Changed;Unknown
+type BrickDirState string
+
+// The states of a brick directory.
+const (
+	// BrickDirReady: the recorded file system is mounted.
+	BrickDirReady BrickDirState = "Ready"
+	// BrickDirNotMounted: the directory is missing or on the root file system.
+	BrickDirNotMounted BrickDirState = "NotMounted"
+	// BrickDirChanged: another file system than the recorded one is mounted.
+	BrickDirChanged BrickDirState = "Changed"
+	// BrickDirUnknown: the server could not be asked.
+	BrickDirUnknown BrickDirState = "Unknown"
+)
+
+// BrickDirStatus is one brick directory as last seen.
+type BrickDirStatus struct {
+	// path is the directory, as in the spec.
+	// +required
+	Path BrickDir `json:"path"`
+
+	// state of the directory.
+	// +required
+	State BrickDirState `json:"state"`
+
+	// fsUUID identifies the file system that was recorded.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	FSUUID string `json:"fsUUID,omitempty"`
+
+	// sizeBytes is the size of the file system.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// bricks is the number of bricks that Anthill placed there.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Bricks int32 `json:"bricks,omitempty"`
+
+	// message says what is wrong; empty when the directory is ready.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
+
+// GlusterNodeList is a list of GlusterNodes.
+//
+// +kubebuilder:object:root=true
+type GlusterNodeList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+	Items           []GlusterNode `json:"items"`
+}

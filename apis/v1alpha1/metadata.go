@@ -1,0 +1,44 @@
+package v1alpha1
+
+// Annotations a person sets. Anthill reads them and never writes them.
+const (
+	// AnnotationTakeOver on a GlusterCluster lets another operator instance
+	// take the pool over. Its value is the instance that is to let go, exactly
+	// as status.anchor.instance shows it; any other value changes nothing. It
+	// may stay: once the pool has a new owner it no longer matches.
+	AnnotationTakeOver = "anthill.gluster.org/take-over"
+
+	// AnnotationConfirmDelete on a GlusterVolume, with the object's own name as
+	// value, makes deleting the object delete the volume: it is stopped and
+	// deleted in gluster and its brick directories are renamed below
+	// .anthill-retired. Nothing is erased. Without the annotation, deleting the
+	// object leaves the volume, its data and its mounts as they are.
+	AnnotationConfirmDelete = "anthill.gluster.org/confirm-delete"
+)
+
+// Finalizer keeps an object until Anthill has let go of it. While an object
+// waits on it, the condition Blocked or Progressing says for what.
+const Finalizer = "operator.gluster.org/anthill"
+
+// FieldOwner prefixes the name under which a controller applies; each
+// controller has one owner, for example "anthill-glustervolume".
+const FieldOwner = "anthill"
+
+// Keys in the Secret that external.ssh.secretRef names. Its type is
+// kubernetes.io/ssh-auth.
+const (
+	// SecretKeyPrivateKey holds the private key: PEM, OpenSSH or PKCS format,
+	// without a passphrase.
+	SecretKeyPrivateKey = "ssh-privatekey"
+	// SecretKeyKnownHosts holds, optionally, host keys in the format of an
+	// OpenSSH known_hosts file. They are accepted beside those in the spec.
+	SecretKeyKnownHosts = "known_hosts"
+)
+
+// VolumeMarkerOption is the volume option that holds a volume's Anthill id. A
+// volume in gluster belongs to a GlusterVolume only if both its name and this
+// option match. Options that start with VolumeMarkerPrefix cannot be declared.
+const (
+	VolumeMarkerPrefix = "user.anthill."
+	VolumeMarkerOption = VolumeMarkerPrefix + "volume"
+)
