@@ -1,0 +1,207 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/gluster/anthill/executor/crash"
+	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/journal/view"
+)
+
+// turn is one operation's turn in its lane. Outcomes that are known but not
+// written yet wait in pending, so that the outcome of step k and the intent of
+// step k+1 are one commit when the act follows at once.
+type turn struct {
+	lane    *lane
+	op      *view.Op // folded up to and including pending
+	n       int
+	pending []journal.Event
+	began   time.Time // of the oldest pending outcome
+}
+
+// hold is how long a known outcome may wait for the next step's intent.
+const hold = time.Second
+
+// run goes from step to step until one has to wait.
+func (t *turn) run(ctx context.Context) (time.Duration, error) {
+	for range len(t.op.Steps) + 1 {
+		k := t.op.Current()
+		if k == len(t.op.Steps) {
+			return 0, t.complete(ctx)
+		}
+		wait, done, err := t.step(ctx, k)
+		if err != nil || !done {
+			return wait, err
+		}
+	}
+	return 0, nil
+}
+
+// step looks at step k and does what follows from that. done: k has succeeded.
+func (t *turn) step(ctx context.Context, k int) (wait time.Duration, done bool, err error) {
+	e, s := t.lane.e, &t.op.Steps[k]
+	spec, ok := e.steps.Lookup(s.Name)
+	if !ok {
+		return 0, false, t.park(ctx, k, "VersionUnavailable",
+			fmt.Sprintf("this version of Anthill does not know step %s; install one that does", s.Name), nil)
+	}
+	if s.Crashes >= e.opts.CrashBudget && s.State == view.Unknown && t.op.State == view.Running {
+		return 0, false, t.park(ctx, k, "Poison",
+			fmt.Sprintf("the operator died %d times while step %s was under way", s.Crashes, s.ID), nil)
+	}
+	params, err := resolve(t.op, k)
+	if err != nil {
+		return 0, false, t.park(ctx, k, "BadParameters", err.Error(), nil)
+	}
+	in := &Turn{Op: t.op, Step: s, Params: params, Started: s.Start, Now: e.opts.Clock.Now(), Fence: t.lane.fence}
+
+	crash.Here("executor.before-probe", t.op.Plan.Kind, s.Name)
+	obs, err := probe(ctx, spec, in)
+	if err == nil && obs.Verdict == Done {
+		if err := t.succeeded(ctx, k, obs, s.State == view.Pending, nil); err != nil {
+			return 0, false, err
+		}
+		return 0, true, nil
+	}
+	// Whatever else follows takes a while or ends the turn, unless k can start
+	// at once.
+	if err != nil {
+		return t.cannotLook(ctx, k, spec, err)
+	}
+	switch obs.Verdict {
+	case InProgress:
+		return t.inProgress(ctx, k, spec, obs)
+	case Conflict:
+		return 0, false, t.park(ctx, k, "Conflict", obs.Message, nil)
+	case NotDone:
+		if actor, ok := spec.Step.(Actor); ok && s.Stage != journal.Waiting {
+			return t.start(ctx, k, spec, actor, in, obs)
+		}
+		return t.inProgress(ctx, k, spec, obs)
+	default:
+		return t.unseen(ctx, k, spec, obs)
+	}
+}
+
+func probe(ctx context.Context, spec Spec, in *Turn) (Observation, error) {
+	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
+	defer cancel()
+	return spec.Step.Probe(ctx, in)
+}
+
+// start begins an attempt of step k, which was seen not to be done.
+func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn, obs Observation) (time.Duration, bool, error) {
+	e, s := t.lane.e, &t.op.Steps[k]
+	unsettled := s.State == view.Started || s.State == view.Unknown
+	if t.op.State == view.Suspended {
+		return e.backoff(t.n, 10*time.Second, idle), false, nil
+	}
+	if s.Failure != nil && s.Failure.RetryAt > in.Now.UnixNano() && s.Failure.Class != string(Uncertain) {
+		wait := time.Unix(0, s.Failure.RetryAt).Sub(in.Now)
+		e.note(t.op, s.ID, "BackingOff", s.Failure.Error, in.Now.Add(wait))
+		return wait, false, t.flush(ctx)
+	}
+	if unsettled {
+		settled, wait, err := t.settle(ctx, k, spec, in)
+		if err != nil || !settled {
+			return wait, false, err
+		}
+	}
+	fence, err := e.opts.Fencer.Ensure(ctx, t.lane.scope)
+	if err != nil {
+		return t.refused(ctx, k, err)
+	}
+	t.lane.fenced(fence, "", "")
+	in.Fence = fence
+	intent, err := act.Prepare(ctx, in)
+	if err != nil {
+		return t.refused(ctx, k, err)
+	}
+	e.note(t.op, "", "", "", time.Time{})
+	started := journal.Started{
+		AttemptID: fmt.Sprintf("%s.%s.%d", t.op.ID, s.ID, s.Attempt+1), Fence: fence,
+		Originator: intent.Originator, Argv: intent.Argv, Baseline: obs.Baseline,
+	}
+	if err := t.begin(ctx, k, started); err != nil {
+		return 0, false, err
+	}
+	return t.act(ctx, k, spec, act, in)
+}
+
+// act carries the attempt out and judges it by what is seen afterwards.
+func (t *turn) act(ctx context.Context, k int, spec Spec, act Actor, in *Turn) (time.Duration, bool, error) {
+	e, s := t.lane.e, &t.op.Steps[k]
+	in.Op, in.Step, in.Started, in.Now = t.op, s, s.Start, e.opts.Clock.Now()
+	in.Record = func(ctx context.Context, receipt json.RawMessage) error {
+		return t.record(ctx, k, receipt)
+	}
+	e.opts.Log.Info("step starts", "operation", t.op.ID, "kind", t.op.Plan.Kind, "target", t.op.Plan.Target, "step", s.ID,
+		"attempt", s.Attempt, "originator", s.Start.Originator, "argv", s.Start.Argv, "reason", t.op.Plan.Reason.Difference)
+	crash.Here("executor.after-intent", t.op.Plan.Kind, s.Name)
+	actCtx, cancel := context.WithTimeout(ctx, spec.Timeout)
+	receipt, actErr := act.Act(actCtx, in)
+	cancel()
+	in.Record = nil
+	crash.Here("executor.after-act", t.op.Plan.Kind, s.Name)
+	s = &t.op.Steps[k] // Record may have replaced the copy
+	in.Op, in.Step, in.Started = t.op, s, s.Start
+	if c, _ := ClassOf(actErr, true); actErr != nil && c == Fenced {
+		return 0, false, t.fencedOff(ctx, k, actErr)
+	}
+	if actErr == nil && len(receipt) > 0 {
+		s.Receipt = receipt // for the probe; durable with the outcome
+	}
+	in.Now = e.opts.Clock.Now()
+	obs, err := probe(ctx, spec, in)
+	e.opts.Metrics.StepSeconds.WithLabelValues(s.Name).Observe(e.opts.Clock.Now().Sub(s.StartedAt).Seconds())
+	if err == nil && obs.Verdict == Done {
+		crash.Here("executor.before-outcome", t.op.Plan.Kind, s.Name)
+		return 0, true, t.succeeded(ctx, k, obs, false, receipt)
+	}
+	return t.judge(ctx, k, spec, obs, err, actErr, receipt)
+}
+
+// complete ends an operation whose steps have all succeeded.
+func (t *turn) complete(ctx context.Context) error {
+	e := t.lane.e
+	last := &t.op.Steps[len(t.op.Steps)-1]
+	done := journal.Completed{Message: last.Message}
+	for i := range t.op.Steps {
+		if w := warning(t.op.Steps[i].Receipt); w != "" {
+			done.Warning = w
+		}
+	}
+	ev, err := journal.New(journal.OpCompleted, t.op.ID, done)
+	if err != nil {
+		return err
+	}
+	if err := t.commit(ctx, ev); err != nil {
+		return err
+	}
+	crash.Here("executor.after-completed", t.op.Plan.Kind)
+	e.note(t.op, "", "", "", time.Time{})
+	e.ended(ctx, t.op, view.Completed)
+	return nil
+}
+
+// warning is the field of that name in a receipt: what a step reached its goal
+// with, but a person should know.
+func warning(receipt json.RawMessage) string {
+	var r struct {
+		Warning string `json:"warning"`
+	}
+	if len(receipt) == 0 || json.Unmarshal(receipt, &r) != nil {
+		return ""
+	}
+	return r.Warning
+}
+
+func (e *Engine) ended(ctx context.Context, op *view.Op, state view.OpState) {
+	e.opts.Metrics.OpsEnded.WithLabelValues(op.Plan.Kind, string(state)).Inc()
+	e.opts.Metrics.OpSeconds.WithLabelValues(op.Plan.Kind).Observe(e.opts.Clock.Now().Sub(op.Planned).Seconds())
+	e.opts.Log.Info("operation ended", "operation", op.ID, "kind", op.Plan.Kind, "target", op.Plan.Target, "state", state)
+	e.opts.Settled(ctx, op.Plan.Scope)
+}
