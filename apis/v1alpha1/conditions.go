@@ -105,16 +105,16 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: Bounded(message)}
 }
 
-// Bounded cuts a text to MessageRunesMax and to one line: line breaks and tabs
-// become spaces, invalid UTF-8 is replaced.
+// Bounded makes a text fit for status: one line (white space becomes single
+// spaces), valid UTF-8, at most MessageRunesMax runes, the last of which is "…"
+// when something was cut off.
 func Bounded(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	runes := 0
-	for i := range s {
-		if runes == MessageRunesMax-1 && len([]rune(s[i:])) > 1 {
-			return s[:i] + "…"
-		}
-		runes++
+	if len(s) <= MessageRunesMax { // bytes: there cannot be more runes
+		return s
+	}
+	if r := []rune(s); len(r) > MessageRunesMax {
+		return string(r[:MessageRunesMax-1]) + "…"
 	}
 	return s
 }

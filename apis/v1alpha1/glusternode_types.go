@@ -11,7 +11,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // mounts, installs or reboots anything.
 //
 // Deleting a GlusterNode that has joined the pool waits on its finalizer with
-// the reason RemoveNodeNotSupported; one that never joined goes at once.
+// the reason RemoveNodeNotSupported; one that has not joined is released at once.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -260,6 +260,12 @@ type BrickDirStatus struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	SizeBytes int64 `json:"sizeBytes,omitempty"`
+
+	// committedBytes is how much of the file system is promised to bricks. It
+	// is not what they have filled so far.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	CommittedBytes *int64 `json:"committedBytes,omitempty"`
 
 	// bricks is the number of bricks that Anthill placed there.
 	// +optional

@@ -2,12 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Limits of texts in status. Writers cut with Bounded.
-const (
-	// MessageRunesMax bounds the messages of conditions, actions and
-	// operations.
-	MessageRunesMax = 1024
-)
+// MessageRunesMax bounds every message in status: of conditions, actions,
+// operations and brick directories. Writers cut with Bounded.
+const MessageRunesMax = 1024
 
 // OptionValue is the value of a gluster option, as `gluster volume get` would
 // print it.

@@ -51,6 +51,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: bricks
       type:
         scalar: numeric
+    - name: committedBytes
+      type:
+        scalar: numeric
     - name: fsUUID
       type:
         scalar: string

@@ -19,6 +19,9 @@ type BrickDirStatusApplyConfiguration struct {
 	FSUUID *string `json:"fsUUID,omitempty"`
 	// sizeBytes is the size of the file system.
 	SizeBytes *int64 `json:"sizeBytes,omitempty"`
+	// committedBytes is how much of the file system is promised to bricks. It
+	// is not what they have filled so far.
+	CommittedBytes *int64 `json:"committedBytes,omitempty"`
 	// bricks is the number of bricks that Anthill placed there.
 	Bricks *int32 `json:"bricks,omitempty"`
 	// message says what is wrong; empty when the directory is ready.
@@ -60,6 +63,14 @@ func (b *BrickDirStatusApplyConfiguration) WithFSUUID(value string) *BrickDirSta
 // If called multiple times, the SizeBytes field is set to the value of the last call.
 func (b *BrickDirStatusApplyConfiguration) WithSizeBytes(value int64) *BrickDirStatusApplyConfiguration {
 	b.SizeBytes = &value
+	return b
+}
+
+// WithCommittedBytes sets the CommittedBytes field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the CommittedBytes field is set to the value of the last call.
+func (b *BrickDirStatusApplyConfiguration) WithCommittedBytes(value int64) *BrickDirStatusApplyConfiguration {
+	b.CommittedBytes = &value
 	return b
 }
 

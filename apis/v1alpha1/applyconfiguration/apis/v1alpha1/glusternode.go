@@ -23,7 +23,7 @@ import (
 // mounts, installs or reboots anything.
 //
 // Deleting a GlusterNode that has joined the pool waits on its finalizer with
-// the reason RemoveNodeNotSupported; one that never joined goes at once.
+// the reason RemoveNodeNotSupported; one that has not joined is released at once.
 type GlusterNodeApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata.
