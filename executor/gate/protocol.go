@@ -1,9 +1,3 @@
-// Package gate is the one door through which a Gluster server is changed: a
-// small program on the server that refuses operators with a lower fence and
-// operators of another pool, owns the deadline of what it runs, survives a
-// lost connection and leaves a receipt of every attempt. It imports nothing of
-// ours. One request per process: JSON on standard input, a framed JSON reply on
-// standard output (see Encode). docs/decisions/0003-the-gate.md has the why.
 package gate
 
 import "time"
@@ -38,12 +32,58 @@ const (
 	Read    Verb = "read"    // read: a gluster command from the list of ReadOnly
 	GetRecv Verb = "receipt" // read: the receipt of an attempt
 	Resolve Verb = "resolve" // read: look names up as glusterd on this server would
+	History Verb = "history" // read: the tail of glusterd's cmd_history.log, in Result.Stdout
+	Inspect Verb = "inspect" // read: what is at a brick path, see BrickInfo
 
 	Claim     Verb = "claim"      // take an unclaimed server, or raise the fence of our own
 	Run       Verb = "run"        // a mutating gluster command
 	MakeBrick Verb = "make-brick" // make a brick directory on a file system that is the recorded one
 	Retire    Verb = "retire"     // rename a brick root into .anthill-retired/<id>
 	Register  Verb = "register"   // record the mount identity of brick directories
+	Reclaim   Verb = "reclaim"    // clear what a failed volume create left on our own brick directory (LAB-3)
+
+	// Install is spoken by unix transports only: Size bytes of the gate's binary
+	// follow the request. Over ssh the gate is installed without a gate.
+	Install Verb = "install"
+)
+
+// Limits. What is larger is refused or, for output, cut and marked.
+const (
+	RequestBytesMax = 1 << 20
+	OutputBytesMax  = 256 << 10 // of a mutating child, each stream
+	ReadBytesMax    = 4 << 20   // of a reading child, each stream, and of get-state
+	HistoryBytesMax = 256 << 10
+	ReplyBytesMax   = 16 << 20
+	BinaryBytesMax  = 256 << 20
+	ReceiptsMax     = 256 // receipts kept; the oldest completed ones go first
+	DirsMax         = 64  // brick directories registered on one server
+	NamesMax        = 256 // names in one Resolve
+	DeadlineMax     = time.Hour
+	DeadlineDefault = 2 * time.Minute // of a child when the request names none
+)
+
+// A Reason says in one stable word why a request was refused.
+type Reason string
+
+// Reasons, with the exit they come with.
+const (
+	ReasonUsage         Reason = "usage"          // ExitUsage: the request makes no sense
+	ReasonVersion       Reason = "version"        // ExitUsage: another ProtocolVersion
+	ReasonNotAllowed    Reason = "not-allowed"    // ExitUsage: an argv outside the list of its verb
+	ReasonAttemptReused Reason = "attempt-reused" // ExitUsage: the attempt belongs to another command
+	ReasonBusy          Reason = "busy"           // ExitBusy: Reply.Receipt names what runs
+	ReasonForeignPool   Reason = "foreign-pool"   // ExitFenced
+	ReasonOtherInstance Reason = "other-instance" // ExitFenced
+	ReasonLowerFence    Reason = "lower-fence"    // ExitFenced
+	ReasonUnclaimed     Reason = "unclaimed"      // ExitFailed: claim first
+	ReasonNotFresh      Reason = "not-fresh"      // ExitFailed: glusterd has peers or volumes
+	ReasonInterrupted   Reason = "interrupted"    // ExitFailed: this attempt began and its end was not seen
+	ReasonNoReceipt     Reason = "no-receipt"     // ExitFailed: no such attempt is on record
+	ReasonMount         Reason = "mount"          // ExitFailed: Reply.Mounts says what was wanted and what is there
+	ReasonBrick         Reason = "brick"          // ExitFailed: Reply.Brick says what is in the way
+	ReasonState         Reason = "state"          // ExitFailed: the gate's own files cannot be read or written
+	ReasonNoGluster     Reason = "no-gluster"     // ExitMissing: no gluster command on this server
+	ReasonNotInstalled  Reason = "not-installed"  // ExitMissing: unix transports only, there is no gate
 )
 
 // A Request is one request to a gate.
@@ -57,12 +97,14 @@ type Request struct {
 	Deadline time.Duration `json:"deadline,omitempty"` // for the child; the gate kills its process group then
 	LockWait time.Duration `json:"lockWait,omitempty"` // how long to wait for an earlier command; 0: do not wait
 
-	Argv     []string   `json:"argv,omitempty"`     // Run, Read: argv[0] must be "gluster"
+	Argv     []string   `json:"argv,omitempty"`     // Run, Read: argv[0] must be "gluster"; see Allowed
 	TakeOver string     `json:"takeOver,omitempty"` // Claim: the instance this one may replace
 	Dirs     []string   `json:"dirs,omitempty"`     // Register, Observe: brick directories (roots)
-	Brick    *BrickPath `json:"brick,omitempty"`    // MakeBrick, Retire
+	Brick    *BrickPath `json:"brick,omitempty"`    // MakeBrick, Retire, Reclaim, Inspect
 	Names    []string   `json:"names,omitempty"`    // Resolve
 	Fresh    bool       `json:"fresh,omitempty"`    // Claim of an unclaimed server: refuse unless glusterd has no peers and no volumes
+	VolumeID string     `json:"volumeID,omitempty"` // Reclaim: the gluster volume id found by Inspect, which must still be there
+	Size     int64      `json:"size,omitempty"`     // Install: bytes that follow the request
 }
 
 // A BrickPath is <Root>/<Volume>/<Leaf>/brick. Root is a registered directory;
@@ -78,7 +120,8 @@ type BrickPath struct {
 type Reply struct {
 	Version int    `json:"version"`
 	Exit    int    `json:"exit"`
-	Error   string `json:"error,omitempty"` // one line, when Exit is not ExitOK
+	Error   string `json:"error,omitempty"`  // one line, when Exit is not ExitOK
+	Reason  Reason `json:"reason,omitempty"` // when Exit is not ExitOK
 
 	Owner    *Owner       `json:"owner,omitempty"`  // Hello, Observe, Claim, and whenever Exit is ExitFenced
 	Digest   string       `json:"digest,omitempty"` // Hello, Observe: SHA-256 of the gate's own file
@@ -86,7 +129,8 @@ type Reply struct {
 	Receipt  *Receipt     `json:"receipt,omitempty"`
 	State    *ServerState `json:"state,omitempty"`
 	Resolved []Resolved   `json:"resolved,omitempty"`
-	Mounts   []Mount      `json:"mounts,omitempty"` // Register: what was recorded
+	Mounts   []Mount      `json:"mounts,omitempty"` // Register: what was recorded; ReasonMount: what is wrong
+	Brick    *BrickInfo   `json:"brick,omitempty"`  // MakeBrick, Retire, Reclaim, Inspect; ReasonBrick: what is in the way
 }
 
 // Owner is who may change the server.
@@ -162,7 +206,8 @@ type MountID struct {
 	FSUUID     string `json:"fsUUID,omitempty"`
 	Source     string `json:"source,omitempty"`
 	MountPoint string `json:"mountPoint"`
-	Root       bool   `json:"root,omitempty"` // it is the root file system: refused
+	FSRoot     string `json:"fsRoot,omitempty"` // the folder of the file system that is mounted, when not its root
+	Root       bool   `json:"root,omitempty"`   // it is the root file system: refused
 }
 
 // A Brick is a brick process of this server.
@@ -180,4 +225,18 @@ type Resolved struct {
 	Local   bool     `json:"local,omitempty"` // one of the addresses is this server's own
 	Reverse []string `json:"reverse,omitempty"`
 	Error   string   `json:"error,omitempty"`
+}
+
+// A BrickInfo is what is at a BrickPath.
+type BrickInfo struct {
+	Path      string   `json:"path"`                // <root>/<volume>/<leaf>/brick, or <root>/<volume> without a leaf
+	Exists    bool     `json:"exists"`              // it is there and a directory
+	VolumeID  string   `json:"volumeID,omitempty"`  // xattr trusted.glusterfs.volume-id as a UUID
+	Empty     bool     `json:"empty,omitempty"`     // it holds nothing at all
+	Leftover  bool     `json:"leftover,omitempty"`  // it holds at most an empty skeleton of .glusterfs: no data was ever there
+	Entries   []string `json:"entries,omitempty"`   // the first few names in it
+	Retired   []string `json:"retired,omitempty"`   // paths below .anthill-retired this volume was renamed to
+	BrickOf   string   `json:"brickOf,omitempty"`   // glusterd on this server knows it as a brick of this volume
+	ServedBy  int      `json:"servedBy,omitempty"`  // pid of a live brick process below the path
+	MountedOn []string `json:"mountedOn,omitempty"` // mount points below the path
 }
