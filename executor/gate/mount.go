@@ -14,7 +14,7 @@ import (
 
 // A mountLine is one line of /proc/self/mountinfo.
 type mountLine struct {
-	id                           int
+	id                            int
 	fsRoot, point, fsType, source string
 }
 
