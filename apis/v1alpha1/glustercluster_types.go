@@ -176,7 +176,7 @@ type Anchor struct {
 
 // NodeCounts counts nodes.
 type NodeCounts struct {
-	// total is the number of GlusterNodes that name the cluster.
+	// total is the number of GlusterNodes that name this cluster.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	Total int32 `json:"total"`

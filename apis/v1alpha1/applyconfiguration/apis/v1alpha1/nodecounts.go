@@ -7,7 +7,7 @@ package v1alpha1
 //
 // NodeCounts counts nodes.
 type NodeCountsApplyConfiguration struct {
-	// total is the number of GlusterNodes that name the cluster.
+	// total is the number of GlusterNodes that name this cluster.
 	Total *int32 `json:"total,omitempty"`
 	// joined is how many of them are peers of the pool.
 	Joined *int32 `json:"joined,omitempty"`

@@ -1,0 +1,48 @@
+# Tools at pinned versions, and what they generate and check. The versions are
+# in test/tools/go.mod, so that the product's go.mod knows none of them. Go
+# builds each tool once (the linter takes about five minutes on two cores) and
+# keeps it in its build cache.
+#
+# Included by the Makefile; all paths are from the root of the checkout.
+
+TOOL = go tool -modfile=$(CURDIR)/test/tools/go.mod
+CONTROLLER_GEN = $(TOOL) controller-gen
+GOLANGCI_LINT = $(TOOL) golangci-lint-kube-api-linter
+
+# Modules that are linted; test/kube and test/tools hold no code of ours.
+LINT_MODULES = . test
+
+.PHONY: generate manifests generated-check fmt fmt-check lint
+
+generate: ## Generate deep copies and apply configurations from apis/
+	$(CONTROLLER_GEN) object applyconfiguration paths=./apis/v1alpha1
+
+manifests: ## Generate deploy/crds from apis/
+	$(CONTROLLER_GEN) crd paths=./apis/v1alpha1 output:crd:dir=deploy/crds
+
+# Generated in a copy and compared: the tree is never touched, and what is not
+# committed yet counts as it is.
+generated-check: ## Fail if generated files are not what apis/ generates
+	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
+	mkdir -p "$$tmp/deploy" && cp -r go.mod go.sum apis "$$tmp" && cp -r deploy/crds "$$tmp/deploy" && \
+	rm -rf "$$tmp"/apis/*/zz_generated.* "$$tmp"/apis/*/applyconfiguration "$$tmp"/deploy/crds/*_*.yaml && \
+	(cd "$$tmp" && $(CONTROLLER_GEN) object applyconfiguration crd paths=./apis/v1alpha1 output:crd:dir=deploy/crds) && \
+	if ! diff -ru apis "$$tmp/apis" || ! diff -ru deploy/crds "$$tmp/deploy/crds"; then \
+		echo "generated files differ: run 'make generate manifests' and commit" >&2; exit 1; fi
+
+fmt: ## Format all Go files
+	@$(GOFILES) | xargs -r gofmt -w
+
+fmt-check: ## Fail if a Go file is not formatted
+	@out=$$($(GOFILES) | xargs -r gofmt -l); if [ -n "$$out" ]; then \
+		echo "not formatted (run 'make fmt'):" >&2; echo "$$out" >&2; exit 1; fi
+
+GOFILES = find . -name '*.go' -not -path './.git/*' -not -path './bin/*' -not -path './dist/*'
+
+lint: ## Run the linters over all modules, and API conventions over apis/
+	@for module in $(LINT_MODULES); do \
+		echo "lint $$module"; \
+		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
+	done
+	@echo "lint apis"
+	@$(GOLANGCI_LINT) run --config $(CURDIR)/.golangci-api.yml ./apis/...
