@@ -57,6 +57,9 @@ type PoolView struct {
 	Options   map[string]string // cluster-wide
 	Peers     []Peer            // without the server itself
 	Volumes   []Volume
+	// Digest is Sum, or empty. Views with the same digest agree and are not
+	// compared in full, which keeps planning linear in a large pool.
+	Digest string
 }
 
 // Peer finds a peer by UUID.

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal/view"
 )
@@ -14,6 +16,10 @@ type Snapshot struct {
 	// Claims is every external address named by a node of another cluster, with
 	// that cluster's name: one server never serves two.
 	Claims map[string]string
+	// ClaimedAt is when the oldest of these nodes was created, by address. An
+	// unclaimed server goes to the cluster that named it first; without a time
+	// here, to neither.
+	ClaimedAt map[string]time.Time
 
 	Observed   Observed
 	Open       []view.Op                 // open operations of this pool

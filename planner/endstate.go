@@ -1,0 +1,69 @@
+package planner
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// An EndState is what an operation will have made true once it has completed.
+// While it is open the planner counts it as if it were so; it is part of the
+// plan in the journal. Fields are only ever added.
+type EndState struct {
+	Pool   bool       `json:"pool,omitempty"` // the pool has its first server
+	Node   *NodeEnd   `json:"node,omitempty"`
+	Volume *VolumeEnd `json:"volume,omitempty"`
+	// Set and Reset are options of the volume, or cluster-wide without one.
+	Set   map[string]string `json:"set,omitempty"`
+	Reset []string          `json:"reset,omitempty"`
+}
+
+// NodeEnd is what will be true of a server.
+type NodeEnd struct {
+	Name     string   `json:"name"`
+	UUID     string   `json:"uuid,omitempty"`
+	Gate     string   `json:"gate,omitempty"` // digest
+	Claimed  bool     `json:"claimed,omitempty"`
+	Dirs     []string `json:"dirs,omitempty"` // registered
+	Joined   bool     `json:"joined,omitempty"`
+	Released bool     `json:"released,omitempty"`
+}
+
+// VolumeEnd is what will be true of a volume.
+type VolumeEnd struct {
+	Name     string     `json:"name"`
+	VolumeID string     `json:"volumeID"`
+	Created  bool       `json:"created,omitempty"`
+	Deleted  bool       `json:"deleted,omitempty"`
+	Before   int        `json:"before,omitempty"` // bricks it had
+	Bricks   []BrickRef `json:"bricks,omitempty"` // that are added
+	Sets     int        `json:"sets,omitempty"`   // it will have
+}
+
+// encode is the end state as it goes into a plan.
+func (e EndState) encode() json.RawMessage { return mustJSON(e) }
+
+// decodeEndState reads the end state of a plan. A field this version does not
+// know is an error: nothing may be planned over an end state that is only half
+// understood.
+func decodeEndState(raw json.RawMessage) (EndState, error) {
+	var e EndState
+	if len(raw) == 0 {
+		return e, nil
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return EndState{}, fmt.Errorf("reading end state: %w", err)
+	}
+	return e, nil
+}
+
+// mustJSON encodes what is made of strings, numbers and booleans only.
+func mustJSON(v any) json.RawMessage {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("planner: encoding %T: %v", v, err))
+	}
+	return raw
+}
