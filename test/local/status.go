@@ -1,0 +1,187 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// statusProbeMax bounds each question that Status asks.
+const statusProbeMax = 5 * time.Second
+
+// A ComponentStatus says how one part of an environment is.
+type ComponentStatus struct {
+	Name    string `json:"name"`
+	Address string `json:"address,omitempty"`
+	Healthy bool   `json:"healthy"`
+	// State is one line: what it does when healthy, what is wrong when not.
+	State string `json:"state"`
+	// Log is the file to look into.
+	Log string `json:"log,omitempty"`
+}
+
+// Status asks every part of the environment how it is, all at the same time.
+func (e *Env) Status(ctx context.Context) []ComponentStatus {
+	var asks []func(context.Context) ComponentStatus
+	if e.APIServer != nil {
+		asks = append(asks, e.APIServer.status)
+	}
+	for _, s := range e.Servers() {
+		asks = append(asks, s.status)
+	}
+	for _, m := range e.Mounts() {
+		asks = append(asks, m.status)
+	}
+	out := make([]ComponentStatus, len(asks))
+	jobs := make([]func(context.Context) error, len(asks))
+	for i, ask := range asks {
+		jobs[i] = func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, statusProbeMax)
+			defer cancel()
+			out[i] = ask(ctx)
+			return nil
+		}
+	}
+	// The jobs report through out and never fail.
+	_ = all(ctx, jobs)
+	return out
+}
+
+// sick returns c with what is wrong.
+func (c ComponentStatus) sick(format string, args ...any) ComponentStatus {
+	c.State = fmt.Sprintf(format, args...)
+	return c
+}
+
+// well returns c healthy.
+func (c ComponentStatus) well(format string, args ...any) ComponentStatus {
+	c.Healthy = true
+	return c.sick(format, args...)
+}
+
+func (a *APIServer) status(ctx context.Context) ComponentStatus {
+	c := ComponentStatus{Name: apiServerName, Address: a.URL(), Log: a.env.logFile(apiServerName)}
+	if err := a.probe(ctx); err != nil {
+		return c.sick("%s", oneLine(err))
+	}
+	return c.well("ready")
+}
+
+// status of what any machine can be.
+func (m *Machine) status() (ComponentStatus, bool) {
+	c := ComponentStatus{Name: m.name, Address: m.IP(), Log: m.initLog()}
+	switch {
+	case !m.Running():
+		return c.sick("not running: killed, or its pid 1 died"), false
+	case m.IsPaused():
+		return c.sick("paused: its processes are stopped"), false
+	default:
+		return c, true
+	}
+}
+
+func (s *Server) status(ctx context.Context) ComponentStatus {
+	c, ok := s.Machine.status()
+	if !ok {
+		return c
+	}
+	c.Log = filepath.Join(s.Root(), glusterdLogFile)
+	if s.IsCut() {
+		return c.sick("cut off from the network")
+	}
+	for _, d := range s.disks {
+		if _, err := s.Exec(ctx, "mountpoint", "-q", d.Dir); err != nil {
+			return c.sick("%s is not mounted", d.Dir)
+		}
+	}
+	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.IP(), "22"))
+	if err != nil {
+		return c.sick("sshd does not accept connections: %s", oneLine(err))
+	}
+	conn.Close()
+	out, err := s.Gluster(ctx, "--timeout=4", "pool", "list")
+	if err != nil {
+		return c.sick("glusterd does not answer: %s", oneLine(err))
+	}
+	// A heading, the server itself, its peers.
+	return c.well("glusterd answers, %d peers", max(0, strings.Count(string(out), "\n")-2))
+}
+
+func (m *Mount) status(ctx context.Context) ComponentStatus {
+	c, ok := m.Machine.status()
+	if !ok {
+		return c
+	}
+	c.Log = filepath.Join(m.Root(), fuseLogFile)
+	if m.IsCut() {
+		return c.sick("cut off from the network")
+	}
+	if _, err := m.Exec(ctx, "stat", m.Inner()); err != nil {
+		return c.sick("the mount of %s does not answer: %s", m.volume, oneLine(err))
+	}
+	r, err := m.WriterReport()
+	switch p, _ := m.writerProcess(); {
+	case errors.Is(err, fs.ErrNotExist):
+		return c.well("%s is mounted", m.volume)
+	case err != nil:
+		return c.sick("%s", oneLine(err))
+	case r.Problem() != "":
+		return c.sick("writer on %s: %s", m.volume, r.Problem())
+	case r.Done:
+		return c.well("%s is mounted; the writer wrote %d files, verified %d, and was stopped", m.volume, r.Written, r.Verified)
+	case p.PID == 0:
+		return c.sick("the writer on %s died", m.volume)
+	default:
+		return c.well("%s is mounted; writer: %d files written, %d read, no error", m.volume, r.Written, r.Read)
+	}
+}
+
+// oneLine drops what follows the first line of an error: tails of logs.
+func oneLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// Logs maps each component to its log files that exist, the telling ones first.
+func (e *Env) Logs() map[string][]string {
+	out := map[string][]string{}
+	for _, name := range []string{etcdName, apiServerName} {
+		out[name] = existing(e.logFile(name))
+	}
+	for _, s := range e.Servers() {
+		in := func(path string) string { return filepath.Join(s.Root(), path) }
+		out[s.key] = existing(s.initLog(), in(sshdLogFile), in(glusterdLogFile),
+			in("/var/log/glusterfs/cmd_history.log"), in("/var/log/glusterfs/glustershd.log"))
+		bricks, _ := filepath.Glob(in("/var/log/glusterfs/bricks/*.log"))
+		out[s.key] = append(out[s.key], bricks...)
+	}
+	for _, m := range e.Mounts() {
+		out[m.key] = existing(m.initLog(), filepath.Join(m.Root(), fuseLogFile), filepath.Join(m.Root(), writerLogFile))
+	}
+	for name, files := range out {
+		if len(files) == 0 {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// existing keeps the files that are there and not empty.
+func existing(files ...string) []string {
+	var out []string
+	for _, f := range files {
+		if info, err := os.Stat(f); err == nil && info.Size() > 0 {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// Tail returns the last lines of a log file, or nothing.
+func Tail(file string, lines int) string { return tailOf(file, lines) }

@@ -1,0 +1,76 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// tailLines is how much of a log an error carries.
+const tailLines = 15
+
+// tailBytesMax bounds what is read of a log for its tail.
+const tailBytesMax = 64 << 10
+
+// until calls probe until it returns nil, ctx ends or the deadline passes. The
+// error says what was waited for, what the last probe said, and the end of log
+// when one is given.
+func until(ctx context.Context, deadline time.Duration, what, log string, probe func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("not within %v", deadline))
+	defer cancel()
+	for {
+		err := probe(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until %s: %w; last: %w%s", what, context.Cause(ctx), err, tail(log, tailLines))
+		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// tail returns the last lines of a file for the end of an error, headed by its
+// name, or nothing when there is no such file.
+func tail(file string, lines int) string {
+	if file == "" {
+		return ""
+	}
+	text := tailOf(file, lines)
+	if text == "" {
+		return fmt.Sprintf(" (%s is empty)", file)
+	}
+	return fmt.Sprintf("\n  end of %s:\n  | %s", file, strings.ReplaceAll(text, "\n", "\n  | "))
+}
+
+// tailOf returns the last lines of a file, without the final newline.
+func tailOf(file string, lines int) string {
+	f, err := os.Open(file)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > tailBytesMax {
+		f.Seek(-tailBytesMax, io.SeekEnd)
+	} else {
+		f.Seek(0, io.SeekStart)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, tailBytesMax))
+	if err != nil {
+		return ""
+	}
+	data = bytes.TrimRight(data, "\n")
+	for i, n := len(data)-1, 0; i >= 0; i-- {
+		if data[i] == '\n' {
+			if n++; n == lines {
+				return string(data[i+1:])
+			}
+		}
+	}
+	return string(data)
+}
