@@ -2,6 +2,7 @@ package gluster
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -39,3 +40,19 @@ type RunnerFunc func(ctx context.Context, c Command) (Output, error)
 
 // Run calls f.
 func (f RunnerFunc) Run(ctx context.Context, c Command) (Output, error) { return f(ctx, c) }
+
+// Errors of a Runner. Those of its transport are wrapped together with one of
+// these; an error that wraps none of them is a lost reply.
+var (
+	// ErrNotStarted: the command did not start; nothing happened.
+	ErrNotStarted = errors.New("the command did not start")
+	// ErrServerBusy: it did not start because an earlier one still runs there.
+	ErrServerBusy = errors.New("an earlier command still runs on the server")
+	// ErrFenced: it did not start because somebody else owns the server.
+	ErrFenced = errors.New("somebody else owns the server")
+)
+
+// IsNotStarted reports whether err says that the command never started.
+func IsNotStarted(err error) bool {
+	return errors.Is(err, ErrNotStarted) || errors.Is(err, ErrServerBusy) || errors.Is(err, ErrFenced)
+}
