@@ -1,0 +1,36 @@
+package api
+
+func clusterBase() map[string]any {
+	return map[string]any{
+		"apiVersion": groupVersion, "kind": "GlusterCluster",
+		"metadata": map[string]any{"name": "base"},
+	}
+}
+
+var clusterRules = map[string]rule{
+	"Minimal": {reason: "a name is enough (R2)"},
+	"Full": {
+		reason: "all fields at once",
+		create: `{spec: {paused: true, allowUnknownOptions: true, clusterOptions: {cluster.brick-multiplex: "on", cluster.max-bricks-per-process: "250"}}}`,
+	},
+	"EmptySpec":    {reason: "an empty spec is no spec", create: `{spec: {}}`},
+	"UnknownField": {reason: "a misspelt field is not silently dropped", create: `{spec: {pause: true}}`, refused: `unknown field "spec.pause"`},
+
+	"NameLongest":  {reason: "63 characters fit a DNS label", create: `{metadata: {name: a23456789012345678901234567890123456789012345678901234567890123}}`},
+	"NameTooLong":  {reason: "64 do not", create: `{metadata: {name: a234567890123456789012345678901234567890123456789012345678901234}}`, refused: "the name of a GlusterCluster becomes part of DNS names"},
+	"NameDigit":    {reason: "a DNS-1035 label starts with a letter", create: `{metadata: {name: 1st}}`, refused: "the name of a GlusterCluster becomes part of DNS names"},
+	"NameDotted":   {reason: "a dot would make two labels", create: `{metadata: {name: a.b}}`, refused: "the name of a GlusterCluster becomes part of DNS names"},
+	"NameDashLast": {reason: "a label ends with a letter or digit", create: `{metadata: {name: a-}}`, refused: "metadata.name"},
+
+	"OptionShort":     {reason: "short names would evade the table of dangerous options (S11)", create: `{spec: {clusterOptions: {brick-multiplex: "on"}}}`, refused: "write option keys in full"},
+	"OptionFlag":      {reason: "a key is never a flag", create: `{spec: {clusterOptions: {"--mode=script": "on"}}}`, refused: "write option keys in full"},
+	"OptionSpace":     {reason: "a key is one word", create: `{spec: {clusterOptions: {"cluster.a b": "on"}}}`, refused: "write option keys in full"},
+	"OptionOurs":      {reason: "the marker is ours", create: `{spec: {clusterOptions: {user.anthill.volume: x}}}`, refused: "options that start with user.anthill. are Anthill's own"},
+	"ValueFlag":       {reason: "the gluster command reads flags anywhere", create: `{spec: {clusterOptions: {cluster.a: --xml}}}`, refused: "an option value must not start with '--'"},
+	"ValueNegative":   {reason: "a negative number is a value", create: `{spec: {clusterOptions: {cluster.a: "-1"}}}`},
+	"ValueEmpty":      {reason: "gluster has no empty values; a key is reset by removing it", create: `{spec: {clusterOptions: {cluster.a: ""}}}`, refused: "should be at least 1 chars long"},
+	"ValueTwoLines":   {reason: "a value is one line", create: `{spec: {clusterOptions: {cluster.a: "on\noff"}}}`, refused: "should match"},
+	"ValueNotText":    {reason: "YAML's bare on is a boolean: quotes are needed", create: `{spec: {clusterOptions: {cluster.a: true}}}`, refused: "must be of type string"},
+	"OptionsMayLeave": {reason: "removing a key resets it", create: `{spec: {clusterOptions: {cluster.a: "on"}}}`, update: `{spec: {clusterOptions: null}}`},
+	"PausedMayChange": {reason: "pausing is reversible", create: `{spec: {paused: true}}`, update: `{spec: {paused: false}}`},
+}
