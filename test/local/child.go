@@ -146,6 +146,8 @@ func (b birth) bear(ctx context.Context) (p proc, err error) {
 	go cmd.Wait() // reaps; ends with the child
 	defer func() {
 		if err != nil {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), machineEndMax)
+			defer cancel()
 			err = errors.Join(err, p.kill(ctx))
 		}
 	}()
@@ -161,7 +163,8 @@ func (b birth) bear(ctx context.Context) (p proc, err error) {
 	if err != nil {
 		return p, fmt.Errorf("starting %s: %w", b.argv, err)
 	}
-	return p, awaitReady(ctx, readyR, b)
+	err = awaitReady(ctx, readyR, b)
+	return p, err
 }
 
 // awaitReady waits for the child's word.

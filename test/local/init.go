@@ -67,11 +67,12 @@ func startDaemon(argv []string) error {
 		return err
 	}
 	defer null.Close()
+	// Not in a session of its own: an sshd that leads one and is a child of pid 1
+	// takes itself for a daemon already, and stays in the foreground.
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   "/",
 		Env:   machineEnv(),
 		Files: []uintptr{null.Fd(), 1, 2},
-		Sys:   &syscall.SysProcAttr{Setsid: true},
 	})
 	if err != nil {
 		return fmt.Errorf("starting %q: %w", argv, err)
