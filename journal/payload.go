@@ -125,10 +125,16 @@ type Suspended struct {
 // op.cancelling, op.cancelled, op.superseded.
 type Decision struct {
 	Reason  string `json:"reason"`
-	Outcome string `json:"outcome,omitempty"` // step.resolved: "done" or "not-done"
+	Outcome string `json:"outcome,omitempty"` // step.resolved: OutcomeDone or OutcomeNotDone
 	By      OpID   `json:"op,omitzero"`       // the operation that took its place
 	Intent  string `json:"intent,omitempty"`  // intent.released
 }
+
+// Outcomes of step.resolved.
+const (
+	OutcomeDone    = "done"
+	OutcomeNotDone = "not-done"
+)
 
 // Completed is the payload of op.completed. Warning is set when the goal was
 // reached with a reservation a person should know of.

@@ -97,7 +97,7 @@ type Filter struct {
 	Scope  string    `json:"scope,omitempty"`
 	Object string    `json:"object,omitempty"`
 	Target string    `json:"target,omitempty"`
-	Since  time.Time `json:"since,omitzero"`  // planned or changed at or after
+	Since  time.Time `json:"since,omitzero"`   // planned or changed at or after
 	Prefix string    `json:"prefix,omitempty"` // of the id's text
 }
 

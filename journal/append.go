@@ -1,0 +1,154 @@
+package journal
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/google/uuid"
+)
+
+// Limits of one transaction of the group commit.
+const (
+	batchRequestsMax = 256
+	batchBytesMax    = 8 << 20
+	appendBytesMax   = 4 << 20 // of one Append
+)
+
+// A request is an append on its way to the writer and back.
+type request struct {
+	guard  Guard
+	events []Event
+	bytes  int
+	own    bool // epoch events of the journal itself are allowed
+
+	state atomic.Int32 // of its caller's patience: requestWaiting, ...
+	seq   Seq
+	err   error
+	done  chan struct{}
+}
+
+const (
+	requestWaiting int32 = iota
+	requestTaken         // the writer has it: its outcome must be awaited
+	requestGone          // the caller gave up before
+)
+
+// OpenEpoch begins this process's tenure: one above every epoch before. It
+// must come before any Append and succeeds once. Opened.Clean is filled in.
+// Errors as of Append.
+func (j *Journal) OpenEpoch(ctx context.Context, o Opened) (Epoch, error) {
+	j.mu.RLock()
+	next, open := j.led.epoch+1, j.led.opened
+	n := len(j.led.tenures)
+	o.Clean = n == 0 || j.led.tenures[n-1].Closed != 0
+	j.mu.RUnlock()
+	if open {
+		return 0, fmt.Errorf("epoch %d is open already: %w", next-1, ErrIllegal)
+	}
+	ev, err := New(EpochOpened, uuid.Nil, o)
+	if err != nil {
+		return 0, err
+	}
+	ev.Build = j.o.Build
+	if _, err := j.submit(ctx, &request{events: []Event{ev}, own: true}); err != nil {
+		return 0, fmt.Errorf("opening epoch %d: %w", next, err)
+	}
+	return next, nil
+}
+
+// Append writes events, all or none, and returns the number of the last one
+// once they are on stable storage. Seq, Epoch, OpVer and Time are filled in, in
+// copies; the numbers are dense, so the first is last-len+1. Concurrent
+// appends share commits. If ctx ends before the writer took the request
+// nothing was written; afterwards Append waits for the outcome.
+//
+// Errors, all but the last of which mean that nothing was written: ErrConflict,
+// ErrIllegal, ErrTooLarge, ErrFull, ErrNoEpoch, ErrClosed, the context's,
+// ErrPoisoned.
+func (j *Journal) Append(ctx context.Context, g Guard, events ...Event) (Seq, error) {
+	if len(events) == 0 {
+		return 0, fmt.Errorf("appending: no events: %w", ErrUsage)
+	}
+	seq, err := j.submit(ctx, &request{guard: g, events: append([]Event(nil), events...)})
+	if err != nil {
+		return 0, fmt.Errorf("appending %s: %w", events[0].Type, err)
+	}
+	return seq, nil
+}
+
+// check refuses what needs no look at the journal's state.
+func (r *request) check() error {
+	if len(r.events) > AppendEventsMax {
+		return fmt.Errorf("%d events in one append, at most %d: %w", len(r.events), AppendEventsMax, ErrTooLarge)
+	}
+	for i := range r.events {
+		ev := &r.events[i]
+		switch {
+		case len(ev.Data) > DataMax:
+			return fmt.Errorf("payload of %s has %d bytes, at most %d: %w", ev.Type, len(ev.Data), DataMax, ErrTooLarge)
+		case known[string(ev.Type)] == "":
+			return fmt.Errorf("event type %q is unknown: %w", ev.Type, ErrIllegal)
+		case !r.own && ev.Build != "":
+			return fmt.Errorf("%s carries a build: %w", ev.Type, ErrIllegal)
+		case !r.own && (ev.Type == JournalInitialized || ev.Type == EpochOpened || ev.Type == EpochClosed):
+			return fmt.Errorf("%s is written by the journal itself: %w", ev.Type, ErrIllegal)
+		case ev.SV < 0 || ev.SV > schemaMax:
+			return fmt.Errorf("schema version %d of %s is unknown: %w", ev.SV, ev.Type, ErrIllegal)
+		case len(ev.Step) > nameMax || len(ev.Actor) > nameMax:
+			return fmt.Errorf("step or actor of %s is longer than %d bytes: %w", ev.Type, nameMax, ErrTooLarge)
+		case len(ev.Data) > 0 && !json.Valid(ev.Data):
+			return fmt.Errorf("payload of %s is not JSON: %w", ev.Type, ErrIllegal)
+		}
+		ev.SV, ev.Crit = max(ev.SV, 1), critical[ev.Type]
+		r.bytes += 256 + len(ev.Data)
+	}
+	if r.bytes > appendBytesMax {
+		return fmt.Errorf("append of %d bytes, at most %d: %w", r.bytes, appendBytesMax, ErrTooLarge)
+	}
+	return nil
+}
+
+const nameMax = 256 // bytes of a step's id, an actor, an intent
+
+// submit hands a request to the writer and waits for its outcome.
+func (j *Journal) submit(ctx context.Context, r *request) (Seq, error) {
+	if err := r.check(); err != nil {
+		return 0, err
+	}
+	if err := j.poisoned(); err != nil {
+		return 0, err
+	}
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	r.done = make(chan struct{})
+	select {
+	case <-j.stop:
+		return 0, ErrClosed
+	default:
+	}
+	select {
+	case j.reqs <- r:
+	case <-j.done:
+		return 0, ErrClosed
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		if r.state.CompareAndSwap(requestWaiting, requestGone) {
+			return 0, ctx.Err()
+		}
+		<-r.done
+	case <-j.done:
+		// The writer ended; it answered what it took.
+		if r.state.CompareAndSwap(requestWaiting, requestGone) {
+			return 0, ErrClosed
+		}
+		<-r.done
+	}
+	return r.seq, r.err
+}

@@ -1,0 +1,146 @@
+package journal
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// readBytesMax bounds what one read copies out of a transaction.
+const readBytesMax = 4 << 20
+
+// readEvents copies events from a number on, at most n and readBytesMax.
+func readEvents(tx *bolt.Tx, m *metaState, from Seq, n int) ([]Event, error) {
+	if n <= 0 || n > PageMax {
+		n = PageMax
+	}
+	from = max(from, 1)
+	if from < m.tail.Seq {
+		return nil, fmt.Errorf("event %d: the journal begins at %d: %w", from, m.tail.Seq, ErrNotFound)
+	}
+	var list []Event
+	size := 0
+	cur := tx.Bucket(bEv).Cursor()
+	for k, v := cur.Seek(seqKey(from)); k != nil && len(list) < n && size < readBytesMax; k, v = cur.Next() {
+		ev, err := eventAt(Seq(binary.BigEndian.Uint64(k)), v)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, ev)
+		size += len(v)
+	}
+	return list, nil
+}
+
+func eventAt(seq Seq, v []byte) (Event, error) {
+	codec, _, stored, ok := splitEv(v)
+	if !ok {
+		return Event{}, &CorruptError{Seq: seq, What: "the event is missing or cut short"}
+	}
+	return decodeEvent(seq, codec, stored)
+}
+
+// eachOpEvent calls fn with the events of an operation from a number on until
+// it returns false.
+func eachOpEvent(tx *bolt.Tx, id OpID, from Seq, fn func(Event) (bool, error)) error {
+	ev := tx.Bucket(bEv)
+	cur := tx.Bucket(bOpEv).Cursor()
+	for k, _ := cur.Seek(opEvKey(id, from)); bytes.HasPrefix(k, id[:]); k, _ = cur.Next() {
+		if len(k) != 24 {
+			return &CorruptError{Key: rowKey(bOpEv, k), What: "the key has a wrong length"}
+		}
+		seq := Seq(binary.BigEndian.Uint64(k[16:]))
+		e, err := eventAt(seq, ev.Get(k[16:]))
+		if err != nil {
+			return err
+		}
+		if e.Op != id {
+			return &CorruptError{Seq: seq, Key: rowKey(bOpEv, k), What: "the index names an event of another operation"}
+		}
+		more, err := fn(e)
+		if err != nil || !more {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOp copies events of an operation from a number on, at most max (0:
+// PageMax) and readBytesMax.
+func readOp(tx *bolt.Tx, id OpID, from Seq, max int) ([]Event, error) {
+	if max <= 0 || max > PageMax {
+		max = PageMax
+	}
+	var list []Event
+	size := 0
+	err := eachOpEvent(tx, id, from, func(ev Event) (bool, error) {
+		list = append(list, ev)
+		size += len(ev.Data) + 128
+		return len(list) < max && size < readBytesMax, nil
+	})
+	return list, err
+}
+
+// opHead reads the summary of an operation; nil if there is none.
+func opHead(tx *bolt.Tx, id OpID) (*OpHead, error) {
+	v := tx.Bucket(bOp).Get(id[:])
+	if v == nil {
+		return nil, nil
+	}
+	var h OpHead
+	if err := decodeRow("op", id[:], v, &h); err != nil {
+		return nil, err
+	}
+	return &h, nil
+}
+
+// opsScanMax bounds the operations one transaction looks at for a filter.
+const opsScanMax = 10_000
+
+// readOps lists summaries, newest first, that come after cursor in that order.
+// next is where to go on; zero when the list is at its end.
+func readOps(tx *bolt.Tx, cursor OpID, max int, f *Filter) (list []OpHead, next OpID, err error) {
+	if max <= 0 || max > PageMax {
+		max = PageMax
+	}
+	cur := tx.Bucket(bOp).Cursor()
+	k, v := cur.Last()
+	if cursor != (OpID{}) {
+		if k, v = cur.Seek(cursor[:]); k == nil {
+			k, v = cur.Last()
+		} else {
+			k, v = cur.Prev()
+		}
+	}
+	for n := 0; k != nil; k, v = cur.Prev() {
+		if len(k) != 16 {
+			return nil, next, &CorruptError{Key: rowKey(bOp, k), What: "the key has a wrong length"}
+		}
+		var h OpHead
+		if err := decodeRow("op", k, v, &h); err != nil {
+			return nil, next, err
+		}
+		copy(next[:], k)
+		if f.Match(&h) {
+			list = append(list, h)
+		}
+		if n++; len(list) == max || n == opsScanMax {
+			return list, next, nil
+		}
+	}
+	return list, OpID{}, nil
+}
+
+// Match reports whether the filter selects an operation.
+func (f *Filter) Match(h *OpHead) bool {
+	any := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+	eq := func(want, s string) bool { return want == "" || want == s }
+	return (!f.Open || !h.Terminal()) && any(f.States, h.State) && any(f.Kinds, h.Kind) &&
+		eq(f.Scope, h.Scope) && eq(f.Object, h.Object) && eq(f.Target, h.Target) &&
+		(f.Since.IsZero() || h.Updated >= f.Since.UnixNano()) &&
+		(f.Prefix == "" || strings.HasPrefix(h.ID.String(), f.Prefix))
+}

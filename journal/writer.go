@@ -1,0 +1,331 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	bolt "go.etcd.io/bbolt"
+)
+
+// write is the writer: it takes what requests there are, commits them in one
+// transaction and answers. There is no timer: while a commit is under way the
+// next batch gathers by itself.
+func (j *Journal) write() {
+	defer close(j.done)
+	batch := make([]*request, 0, batchRequestsMax)
+	for {
+		select {
+		case r := <-j.reqs:
+			batch = j.drain(append(batch[:0], r))
+			j.serve(batch)
+			clear(batch)
+		case <-j.stop:
+			return
+		}
+	}
+}
+
+func (j *Journal) drain(batch []*request) []*request {
+	size := batch[0].bytes
+	for len(batch) < batchRequestsMax && size < batchBytesMax {
+		select {
+		case r := <-j.reqs:
+			batch = append(batch, r)
+			size += r.bytes
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// serve commits a batch and answers every request of it.
+func (j *Journal) serve(batch []*request) {
+	taken := batch[:0]
+	for _, r := range batch {
+		if r.state.CompareAndSwap(requestWaiting, requestTaken) {
+			taken = append(taken, r)
+		}
+	}
+	if err := j.poisoned(); err != nil {
+		answer(taken, err)
+		return
+	}
+	if j.Full() {
+		j.restoreBallast()
+	}
+	err := j.commit(taken)
+	if isFull(err) && j.unchanged() && j.releaseBallast(err) {
+		err = j.commit(taken)
+	}
+	switch {
+	case err == nil:
+		answer(taken, nil)
+	case j.poisoned() != nil:
+		answer(taken, j.poisoned())
+	case isFull(err) && j.unchanged():
+		answer(taken, fmt.Errorf("%w: %w", ErrFull, err))
+	default:
+		j.die(err)
+		answer(taken, j.poisoned())
+	}
+}
+
+// answer wakes the callers. err overrides a request's own success.
+func answer(batch []*request, err error) {
+	for _, r := range batch {
+		if r.err == nil && err != nil {
+			r.seq, r.err = 0, err
+		}
+		close(r.done)
+	}
+}
+
+// die ends the process: what the failed commit left on the disk is not known
+// here, and only a process that reads it afresh may go on.
+func (j *Journal) die(err error) {
+	err = fmt.Errorf("committing to journal %q: %w: %w", j.path, ErrPoisoned, err)
+	j.poison.Store(&err)
+	j.o.Fatal(err)
+}
+
+// unchanged reports whether the stored head is still the one in memory: a
+// transaction that failed for want of space must have left nothing.
+func (j *Journal) unchanged() bool {
+	var m metaState
+	err := contain(func() error {
+		return j.db.View(func(tx *bolt.Tx) (err error) {
+			m, err = readMeta(tx, true)
+			return err
+		})
+	})
+	return err == nil && m.head == j.led.head
+}
+
+// commit writes the requests that are admitted in one transaction and
+// publishes the new state. Requests that are not get their own error and do
+// not disturb the others. An error is of the whole transaction.
+func (j *Journal) commit(batch []*request) (err error) {
+	if len(batch) == 0 {
+		return nil
+	}
+	begun := time.Now()
+	tx, err := j.db.Begin(true)
+	if err != nil {
+		return fmt.Errorf("beginning: %w", err)
+	}
+	defer func() { _ = contain(tx.Rollback) }() // says that it is over, if it is
+	layer := j.led.over()
+	layer.ended = func(id OpID) (*OpHead, error) { return opHead(tx, id) }
+	admitted := 0
+	err = contain(func() error {
+		for _, r := range batch {
+			r.seq, r.err = 0, nil
+			if r.err = j.admit(tx, layer, r); r.err == nil {
+				admitted++
+			} else if errors.As(r.err, new(*storeError)) {
+				return r.err
+			}
+		}
+		if admitted == 0 {
+			return nil
+		}
+		return project(tx, layer)
+	})
+	if err != nil || admitted == 0 {
+		return err
+	}
+	j.o.CrashPoint("journal.append.before-commit")
+	if err := contain(tx.Commit); err != nil {
+		return err
+	}
+	j.o.CrashPoint("journal.append.after-commit")
+	j.publish(layer, admitted, time.Since(begun))
+	return nil
+}
+
+// admit checks a request against the batch so far, and stores its events.
+func (j *Journal) admit(tx *bolt.Tx, batch *ledger, r *request) error {
+	layer := batch.over()
+	if err := r.guard.hold(layer); err != nil {
+		return err
+	}
+	now := j.o.Clock().UnixNano()
+	for i := range r.events {
+		ev := &r.events[i]
+		if err := j.stamp(layer, ev, r.own, now); err != nil {
+			return err
+		}
+		f, err := parseFact(ev)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, ErrIllegal)
+		}
+		if err := layer.accept(f); err != nil {
+			return err
+		}
+		layer.head.Seq = ev.Seq // the hash follows when all are accepted
+	}
+	if err := layer.settle(); err != nil {
+		return err
+	}
+	head, err := store(tx, batch.head, r.events)
+	if err != nil {
+		return &storeError{err}
+	}
+	layer.head = head
+	layer.merge()
+	r.seq = head.Seq
+	return nil
+}
+
+// A storeError is a failure after a request's first write: it fails the whole
+// transaction.
+type storeError struct{ error }
+
+func (e *storeError) Unwrap() error { return e.error }
+
+// store puts events and their index.
+func store(tx *bolt.Tx, head Head, events []Event) (Head, error) {
+	opev := tx.Bucket(bOpEv)
+	for i := range events {
+		ev := &events[i]
+		var err error
+		if head, err = putEvent(tx, head.Hash, ev); err != nil {
+			return head, err
+		}
+		if ev.Op != uuid.Nil {
+			if err := opev.Put(opEvKey(ev.Op, ev.Seq), nil); err != nil {
+				return head, fmt.Errorf("indexing event %d: %w", ev.Seq, err)
+			}
+		}
+	}
+	return head, nil
+}
+
+// stamp fills in what the journal knows of an event.
+func (j *Journal) stamp(l *ledger, ev *Event, own bool, now int64) error {
+	if !l.opened && !own {
+		return ErrNoEpoch
+	}
+	if j.full && begins(ev.Type) {
+		return ErrFull
+	}
+	ev.Seq, ev.Time, ev.Epoch, ev.OpVer = l.head.Seq+1, now, l.epoch, 0
+	if ev.Type == EpochOpened {
+		ev.Epoch++
+	}
+	if ev.Op != uuid.Nil {
+		ver, err := l.version(ev.Op)
+		if err != nil {
+			return err
+		}
+		ev.OpVer = ver + 1
+	}
+	return nil
+}
+
+// begins reports whether an event begins something, so that a full journal
+// refuses it and keeps its last space for the events that end things.
+func begins(t Type) bool {
+	switch t {
+	case OpPlanned, OpStarted, OpResumed, StepStarted, StepProgress:
+		return true
+	}
+	return false
+}
+
+// hold evaluates a guard.
+func (g *Guard) hold(l *ledger) error {
+	if g.Epoch != 0 && g.Epoch != l.epoch {
+		return fmt.Errorf("epoch %d is not open, %d is: %w", g.Epoch, l.epoch, ErrConflict)
+	}
+	for id, want := range g.OpVer {
+		have, err := l.version(id)
+		if err != nil {
+			return err
+		}
+		if have != want {
+			return fmt.Errorf("operation %s is at version %d, not %d: %w", id, have, want, ErrConflict)
+		}
+	}
+	for _, key := range g.IntentAbsent {
+		if r := l.intent(key); r.Op != uuid.Nil && !r.Dead {
+			return fmt.Errorf("intent %q is planned already by operation %s: %w", key, r.Op, ErrConflict)
+		}
+	}
+	return nil
+}
+
+// project writes what follows from a batch's events: summaries, open
+// operations, intents, the head.
+func project(tx *bolt.Tx, l *ledger) error {
+	ops, open, intents := tx.Bucket(bOp), tx.Bucket(bOpen), tx.Bucket(bIntent)
+	for id, o := range l.ops {
+		v, err := encodeRow(&o.OpHead)
+		if err != nil {
+			return err
+		}
+		if err := ops.Put(id[:], v); err != nil {
+			return fmt.Errorf("storing operation %s: %w", id, err)
+		}
+		switch {
+		case o.Terminal():
+			err = open.Delete(id[:])
+		case o.First > l.parent.head.Seq:
+			err = open.Put(id[:], nil)
+		}
+		if err != nil {
+			return fmt.Errorf("storing operation %s: %w", id, err)
+		}
+	}
+	for key, r := range l.intents {
+		err := error(nil)
+		if r.Op == uuid.Nil {
+			err = intents.Delete([]byte(key))
+		} else {
+			var v []byte
+			if v, err = encodeRow(r); err == nil {
+				err = intents.Put([]byte(key), v)
+			}
+		}
+		if err != nil {
+			return fmt.Errorf("storing intent %q: %w", key, err)
+		}
+	}
+	meta := tx.Bucket(bMeta)
+	if l.epoch != l.parent.epoch {
+		if err := putMeta(meta, kEpoch, seqKey(Seq(l.epoch))); err != nil {
+			return fmt.Errorf("storing the epoch: %w", err)
+		}
+	}
+	if err := putMeta(meta, kHead, headBytes(l.head)); err != nil {
+		return fmt.Errorf("storing the head: %w", err)
+	}
+	return nil
+}
+
+// publish makes a committed batch visible and wakes the watchers.
+func (j *Journal) publish(layer *ledger, appends int, took time.Duration) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	layer.merge()
+	j.stats.add(appends, took)
+	for ch := range j.watchers {
+		select {
+		case ch <- struct{}{}:
+		default: // it has one to read already
+		}
+	}
+}
+
+// closeEpoch writes epoch.closed; the writer has ended.
+func (j *Journal) closeEpoch() error {
+	r := &request{events: []Event{{Type: EpochClosed, SV: 1}}, own: true, done: make(chan struct{})}
+	j.serve([]*request{r})
+	if r.err != nil {
+		return fmt.Errorf("closing the epoch: %w", r.err)
+	}
+	return nil
+}
