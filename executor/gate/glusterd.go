@@ -208,13 +208,13 @@ func (g *gate) getState(ctx context.Context) ([]byte, error) {
 	defer os.Remove(path)
 	res, err := child{
 		path: g.Gluster, argv: []string{"gluster", "get-state", "odir", g.tmpDir(), "file", name},
-		env: g.Env, deadline: getStateWait, outMax: 4096,
+		env: g.Env, deadline: g.StateWait, outMax: 4096,
 	}.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if res.TimedOut {
-		return nil, fmt.Errorf("glusterd did not answer within %v", getStateWait)
+		return nil, fmt.Errorf("glusterd did not answer within %v", g.StateWait)
 	}
 	b, err := readBounded(path, ReadBytesMax)
 	if err != nil || res.Exit != 0 {
@@ -226,12 +226,9 @@ func (g *gate) getState(ctx context.Context) ([]byte, error) {
 // stateSeq keeps apart the answers of one process that serves many requests.
 var stateSeq atomic.Uint64
 
-const (
-	getStateWait = 10 * time.Second
-	// tmpAge: a glusterd that was stopped writes its answer long after its
-	// client was killed.
-	tmpAge = 10 * time.Minute
-)
+// tmpAge: a glusterd that was stopped writes its answer long after its client
+// was killed.
+const tmpAge = 10 * time.Minute
 
 // sweepTmp removes what earlier answers left behind.
 func (g *gate) sweepTmp() {
@@ -251,7 +248,7 @@ func (g *gate) glusterVersion(ctx context.Context) string {
 	if g.Gluster == "" {
 		return ""
 	}
-	res, err := child{path: g.Gluster, argv: []string{"gluster", "--version"}, env: g.Env, deadline: getStateWait, outMax: 4096}.run(ctx)
+	res, err := child{path: g.Gluster, argv: []string{"gluster", "--version"}, env: g.Env, deadline: g.StateWait, outMax: 4096}.run(ctx)
 	if err != nil || res.Exit != 0 {
 		return ""
 	}

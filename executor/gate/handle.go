@@ -21,13 +21,15 @@ type gate struct{ Options }
 // Main is the gate's process: it serves the request on standard input and
 // returns the exit code. Neither the end of its input, nor a hang-up, nor a
 // closed output stops it: what it began it sees to its end.
-func Main() int {
+func Main() int { return mainWith(Options{}) }
+
+func mainWith(o Options) int {
 	// Ignored rather than caught, and so ignored by the child too: a command
 	// whose reader is gone must not die before it is through.
 	signal.Ignore(syscall.SIGPIPE)
 	// Caught rather than ignored: children start with the default action.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM)
-	return Serve(context.Background(), os.Stdin, os.Stdout, Options{})
+	return Serve(context.Background(), os.Stdin, os.Stdout, o)
 }
 
 // Serve reads one request from in, carries it out and writes the framed reply

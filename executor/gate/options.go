@@ -23,6 +23,7 @@ type Options struct {
 	Now         func() time.Time // default time.Now; stamps receipts
 	Resolver    Resolver         // default: Go's own, which honours /etc/hosts and resolv.conf
 	RequestWait time.Duration    // how long the request may take to arrive; default 1 min
+	StateWait   time.Duration    // how long glusterd may take to tell its state; default 10 s
 }
 
 // A Resolver looks names up. Safe for concurrent use.
@@ -66,6 +67,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.RequestWait == 0 {
 		o.RequestWait = time.Minute
+	}
+	if o.StateWait == 0 {
+		o.StateWait = 10 * time.Second
 	}
 	return o
 }
