@@ -21,6 +21,7 @@ type rule struct {
 
 // check runs every rule with dry-run requests.
 func check(t *testing.T, base map[string]any, rules map[string]rule) {
+	t.Helper()
 	for name, tc := range rules {
 		t.Run(name, func(t *testing.T) {
 			o := &unstructured.Unstructured{Object: patched(t, base, tc.create)}

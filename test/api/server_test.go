@@ -213,7 +213,7 @@ func refusal(err error) (string, error) {
 		return "", nil
 	}
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) || !(apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)) {
+	if !errors.As(err, &status) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
 		return "", err
 	}
 	s := status.Status()
