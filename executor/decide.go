@@ -26,7 +26,8 @@ func outputOf(err error) string {
 }
 
 // judge decides about an attempt whose effect was not seen right after Act.
-func (t *turn) judge(ctx context.Context, k int, spec Spec, obs Observation, probeErr, actErr error, receipt []byte) (time.Duration, bool, error) {
+// resent: an earlier attempt may still land, and be the reason for the error.
+func (t *turn) judge(ctx context.Context, k int, spec Spec, resent bool, obs Observation, probeErr, actErr error, receipt []byte) (time.Duration, bool, error) {
 	e, s := t.lane.e, &t.op.Steps[k]
 	class, reason := Class(""), ""
 	if actErr != nil {
@@ -58,7 +59,7 @@ func (t *turn) judge(ctx context.Context, k int, spec Spec, obs Observation, pro
 			return 0, false, t.park(ctx, k, "KeepsFailing", actErr.Error(), actErr)
 		}
 		return wait, false, nil
-	case obs.Verdict == NotDone && class == Permanent:
+	case obs.Verdict == NotDone && class == Permanent && !resent:
 		if err := t.failed(ctx, k, class, reason, actErr, 0); err != nil {
 			return 0, false, err
 		}
@@ -72,33 +73,42 @@ func (t *turn) judge(ctx context.Context, k int, spec Spec, obs Observation, pro
 
 // settle decides whether a new attempt may be made of a step whose last one has
 // no known outcome and whose effect is not seen.
-func (t *turn) settle(ctx context.Context, k int, spec Spec, in *Turn) (bool, time.Duration, error) {
+func (t *turn) settle(ctx context.Context, k int, spec Spec, in *Turn) (settlement, time.Duration, error) {
 	e, s := t.lane.e, &t.op.Steps[k]
 	if spec.Safety == AtMostOnce {
-		return false, 0, t.park(ctx, k, "NeedsDecision", "step "+s.ID+" may have happened and cannot be told by looking", nil)
+		return holdBack, 0, t.park(ctx, k, "NeedsDecision", "step "+s.ID+" may have happened and cannot be told by looking", nil)
 	}
 	over, message := true, ""
 	if settler, ok := spec.Step.(Settler); ok {
 		var err error
 		if over, message, err = settler.Over(ctx, in); err != nil {
 			if c, _ := ClassOf(err, false); c == Fenced {
-				return false, 0, t.fencedOff(ctx, k, err)
+				return holdBack, 0, t.fencedOff(ctx, k, err)
 			}
 			over, message = false, err.Error()
 		}
 	}
 	if over {
 		lost := Errorf(Uncertain, "Lost", "the attempt is over and had no effect")
-		return true, 0, t.failed(ctx, k, Transient, "Lost", lost, 0)
+		return settled, 0, t.failed(ctx, k, Transient, "Lost", lost, 0)
 	}
 	// The same command may be sent again; wait first, it may still be under way.
 	wait := e.backoff(t.n, spec.Poll, 30*time.Second)
 	if t.n < resendAfter {
 		e.note(t.op, s.ID, "OutcomeUnknown", message, in.Now.Add(wait))
-		return false, wait, t.flush(ctx)
+		return holdBack, wait, t.flush(ctx)
 	}
-	return true, 0, nil
+	return sendAgain, 0, nil
 }
+
+// A settlement is what is known of an attempt that had no outcome.
+type settlement int
+
+const (
+	holdBack  settlement = iota // wait and look again
+	settled                     // it is over and had no effect
+	sendAgain                   // it may still land; the same command may be sent again
+)
 
 // resendAfter is how many looks in a row must find an attempt neither done nor
 // over before its command is sent again.
@@ -238,7 +248,7 @@ func (l *lane) stop(reason, text string) {
 
 // Reasons of fencing.
 const (
-	ReasonFenceIncomplete = "FenceIncomplete" // a connected member could not be fenced yet
-	ReasonOtherInstance   = "OwnedByOther"    // another operator instance owns the pool
-	ReasonSucceeded       = "TakenOver"       // another process of this instance has a higher fence
+	ReasonFenceIncomplete = "FenceIncomplete"      // a connected member could not be fenced yet
+	ReasonOtherInstance   = "OwnedByOtherInstance" // another operator instance owns the pool
+	ReasonSucceeded       = "TakenOver"            // another process of this instance has a higher fence
 )

@@ -48,7 +48,7 @@ func New(l Log, s State, steps *Registry, epoch journal.Epoch, opts Options) *En
 // Run works until ctx ends and then waits for what is under way to return. It
 // gives each scope a lane of its own.
 func (e *Engine) Run(ctx context.Context) error {
-	changed, stop := e.state.Watch()
+	changed, stop := e.log.Watch()
 	defer stop()
 	defer e.wg.Wait()
 	for {
@@ -68,7 +68,12 @@ func (e *Engine) open(ctx context.Context) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	live := map[journal.OpID]bool{}
-	for _, op := range e.state.Open() {
+	open, err := e.state.Snapshot()
+	if err != nil {
+		e.opts.Log.Error(err, "reading the journal failed")
+		return
+	}
+	for _, op := range open.Open {
 		counts[op.State]++
 		live[op.ID] = true
 		if k := op.Current(); k < len(op.Steps) && op.Steps[k].State == view.Unknown {
@@ -159,7 +164,11 @@ const actor = "executor"
 // Call it once, after the epoch is open and before Run.
 func Recover(ctx context.Context, l Log, s State, epoch journal.Epoch) (marked int, err error) {
 	var errs error
-	for _, op := range s.Open() {
+	now, err := s.Snapshot()
+	if err != nil {
+		return 0, fmt.Errorf("reading open operations: %w", err)
+	}
+	for _, op := range now.Open {
 		k := op.Current()
 		if k == len(op.Steps) || op.Steps[k].State != view.Started || op.Steps[k].Stage == journal.Waiting {
 			continue
@@ -181,9 +190,8 @@ func Recover(ctx context.Context, l Log, s State, epoch journal.Epoch) (marked i
 
 // conflicts finds an operation that holds, or was planned earlier and waits
 // for, one of the locks op needs.
-func conflicts(op *view.Op, open []view.Op) *view.Op {
-	for i := range open {
-		o := &open[i]
+func conflicts(op *view.Op, open []*view.Op) *view.Op {
+	for _, o := range open {
 		if o.ID == op.ID || !(o.HoldsLocks() || (o.State == view.Planned && o.First < op.First)) {
 			continue
 		}

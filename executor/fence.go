@@ -23,8 +23,9 @@ type Anchor struct {
 	Fence     uint64      // highest fence it has taken
 	Seq       journal.Seq // an event that was durable then ...
 	Hash      string      // ... and its hash
-	TakeOver  string      // instance that a person allows to take over; not written
+	TakeOver  string      // instance that a person allows to be replaced; not written
 	Version   string      // for Store; opaque
+	Read      uint64      // Fence as Load saw it; Store fails if it is another by then
 }
 
 // Anchors keeps anchors. Store fails with ErrAnchorMoved when somebody else
@@ -62,8 +63,8 @@ type Gates interface {
 type History interface {
 	Log
 	ID() string
-	Head() (journal.Seq, string)            // last event and its hash
-	HashAt(seq journal.Seq) (string, error) // journal.ErrRetained below the tail
+	Head() journal.Head
+	HashAt(seq journal.Seq) (journal.Hash, error) // journal.ErrNotFound outside tail..head
 	MaxFence(scope string) uint64
 }
 
@@ -166,18 +167,16 @@ func (f *Fences) number(ctx context.Context, scope string, s *fence, guards []Gu
 		return "", Errorf(Transient, ReasonFenceIncomplete, "reading the anchor: %w", err)
 	}
 	if a.Instance != "" && a.Instance != f.Instance {
-		if a.TakeOver != f.Instance {
-			return "", Errorf(Fenced, ReasonOtherInstance, "the pool belongs to operator instance %q, this one is %q; to take over, annotate the cluster with anthill.gluster.org/take-over=%s",
-				a.Instance, f.Instance, f.Instance)
+		if a.TakeOver != a.Instance {
+			return "", otherInstance("the pool", a.Instance, f.Instance)
 		}
 		takeOver = a.Instance
 	}
 	top := max(f.Journal.MaxFence(scope), a.Fence)
 	for _, g := range guards {
 		if g.Claimed && g.Instance != f.Instance && g.Instance != "" && g.Instance != takeOver {
-			if a.TakeOver != f.Instance {
-				return "", Errorf(Fenced, ReasonOtherInstance, "server %s belongs to operator instance %q, this one is %q; to take over, annotate the cluster with anthill.gluster.org/take-over=%s",
-					g.Node, g.Instance, f.Instance, f.Instance)
+			if a.TakeOver != g.Instance {
+				return "", otherInstance("server "+g.Node, g.Instance, f.Instance)
 			}
 			takeOver = g.Instance
 		}
@@ -201,7 +200,7 @@ func (f *Fences) number(ctx context.Context, scope string, s *fence, guards []Gu
 	if err != nil {
 		return "", err
 	}
-	a.Instance, a.JournalID, a.Fence, a.Seq, a.Hash = f.Instance, f.Journal.ID(), value, seq, hash
+	a.Instance, a.JournalID, a.Fence, a.Seq, a.Hash = f.Instance, f.Journal.ID(), value, seq, hash.String()
 	if err := f.Anchors.Store(ctx, scope, a); err != nil {
 		if errors.Is(err, ErrAnchorMoved) {
 			return "", Errorf(Transient, ReasonFenceIncomplete, "writing the anchor: %w", err)
@@ -212,6 +211,12 @@ func (f *Fences) number(ctx context.Context, scope string, s *fence, guards []Gu
 	s.value, s.seq = value, seq
 	f.Log.Info("fence taken", "scope", scope, "fence", value, "takeOver", takeOver)
 	return takeOver, nil
+}
+
+func otherInstance(what, owner, us string) error {
+	return Errorf(Fenced, ReasonOtherInstance,
+		"%s belongs to operator instance %q, this one is %q; stop that one, then annotate the cluster with anthill.gluster.org/take-over=%s",
+		what, owner, us, owner)
 }
 
 // checkRewound says when this journal is not the one the anchor was written
@@ -225,13 +230,13 @@ func (f *Fences) checkRewound(scope string, a Anchor) {
 	case a.JournalID != f.Journal.ID():
 		why = fmt.Sprintf("the pool was last changed from journal %s, this is %s: it was lost or replaced", a.JournalID, f.Journal.ID())
 	default:
-		head, _ := f.Journal.Head()
+		head := f.Journal.Head().Seq
 		if a.Seq > head {
 			why = fmt.Sprintf("the journal ends at event %d, but event %d had been written: it is an older copy", head, a.Seq)
 			break
 		}
 		hash, err := f.Journal.HashAt(a.Seq)
-		if err == nil && hash != a.Hash {
+		if err == nil && hash.String() != a.Hash {
 			why = fmt.Sprintf("event %d of the journal is not the one that had been written: it is another history", a.Seq)
 		}
 	}
@@ -283,8 +288,8 @@ func (f *Fences) Publish(ctx context.Context, scope string) error {
 	s := f.scope(scope)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	seq, hash := f.Journal.Head()
-	if s.value == 0 || s.lost != nil || seq == s.seq {
+	head := f.Journal.Head()
+	if s.value == 0 || s.lost != nil || head.Seq == s.seq {
 		return nil
 	}
 	a, err := f.Anchors.Load(ctx, scope)
@@ -295,10 +300,10 @@ func (f *Fences) Publish(ctx context.Context, scope string) error {
 		s.lost = Errorf(Fenced, ReasonSucceeded, "the anchor says fence %d of instance %q, this is fence %d of %q", a.Fence, a.Instance, s.value, f.Instance)
 		return s.lost
 	}
-	a.JournalID, a.Seq, a.Hash = f.Journal.ID(), seq, hash
+	a.JournalID, a.Seq, a.Hash = f.Journal.ID(), head.Seq, head.Hash.String()
 	if err := f.Anchors.Store(ctx, scope, a); err != nil {
 		return fmt.Errorf("writing the anchor: %w", err)
 	}
-	s.seq = seq
+	s.seq = head.Seq
 	return nil
 }

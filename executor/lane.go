@@ -51,7 +51,12 @@ func (l *lane) run(ctx context.Context) {
 func (l *lane) pass(ctx context.Context) time.Duration {
 	sleep := idle
 	seen := map[journal.OpID]bool{}
-	for _, op := range l.e.state.Open() {
+	now, err := l.e.state.Snapshot()
+	if err != nil {
+		l.e.opts.Log.Error(err, "reading the journal failed", "scope", l.scope)
+		return time.Second
+	}
+	for _, op := range now.Open {
 		if op.Plan.Scope != l.scope {
 			continue
 		}
@@ -74,7 +79,7 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 		if known && d.ver != fresh.Ver {
 			d.n = 0
 		}
-		wait := l.turn(ctx, &fresh, d.n)
+		wait := l.turn(ctx, clone(fresh), d.n)
 		after, err := l.e.state.Op(op.ID)
 		if err != nil || after.State.Terminal() {
 			delete(l.due, op.ID)
@@ -139,7 +144,11 @@ func (l *lane) admissible(op *view.Op, n int) (time.Duration, bool) {
 			return idle, false
 		}
 	}
-	if o := conflicts(op, e.state.Open()); o != nil {
+	now, err := e.state.Snapshot()
+	if err != nil {
+		return time.Second, false
+	}
+	if o := conflicts(op, now.Open); o != nil {
 		e.note(op, "", "WaitingForLock", "waits for "+o.Plan.Kind+" of "+o.Plan.Target, time.Time{})
 		return idle, false
 	}

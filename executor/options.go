@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -15,14 +16,24 @@ import (
 // *journal.Journal is one. Append returns only after the events are durable.
 type Log interface {
 	Append(ctx context.Context, g journal.Guard, events ...journal.Event) (journal.Seq, error)
+	Watch() (changed <-chan struct{}, stop func())
 }
 
-// State is what the events so far add up to. It holds every event whose Append
-// has returned. *view.Live is one. Safe for concurrent use; results are copies.
+// State is what the events so far add up to. It includes every append that has
+// returned. *view.Tracker is one. Safe for concurrent use; the operations are
+// shared and are copied before they are changed.
 type State interface {
-	Open() []view.Op                     // open operations, oldest first
-	Op(id journal.OpID) (view.Op, error) // any operation
-	Watch() (changed <-chan struct{}, stop func())
+	Snapshot() (view.Picture, error)
+	Op(id journal.OpID) (*view.Op, error) // any operation
+}
+
+var _ State = (*view.Tracker)(nil)
+
+// clone is a copy of op whose steps may be changed.
+func clone(op *view.Op) *view.Op {
+	c := *op
+	c.Steps = slices.Clone(op.Steps)
+	return &c
 }
 
 // A Clock tells time and waits.

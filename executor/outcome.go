@@ -35,7 +35,7 @@ func (t *turn) commit(ctx context.Context, events ...journal.Event) error {
 	if err != nil {
 		return err
 	}
-	*t.op = fresh
+	*t.op = *clone(fresh)
 	return nil
 }
 

@@ -38,7 +38,11 @@ func Decide(ctx context.Context, l Log, s State, epoch journal.Epoch, d Decision
 	if d.Version != 0 && d.Version != op.Ver {
 		return "", refusef("operation %s is at version %d by now, not %d: look again", op.ID, op.Ver, d.Version)
 	}
-	ev, said, err := decide(&op, s.Open(), d)
+	now, err := s.Snapshot()
+	if err != nil {
+		return "", err
+	}
+	ev, said, err := decide(op, now.Open, d)
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +51,7 @@ func Decide(ctx context.Context, l Log, s State, epoch journal.Epoch, d Decision
 	return said, err
 }
 
-func decide(op *view.Op, open []view.Op, d Decision) (journal.Event, string, error) {
+func decide(op *view.Op, open []*view.Op, d Decision) (journal.Event, string, error) {
 	why := journal.Decision{Reason: d.Reason}
 	switch d.Verb {
 	case "retry":
@@ -62,7 +66,7 @@ func decide(op *view.Op, open []view.Op, d Decision) (journal.Event, string, err
 	return journal.Event{}, "", refusef("unknown decision %q: retry, resolve, cancel or abandon is accepted", d.Verb)
 }
 
-func retry(op *view.Op, open []view.Op, why journal.Decision) (journal.Event, string, error) {
+func retry(op *view.Op, open []*view.Op, why journal.Decision) (journal.Event, string, error) {
 	switch {
 	case op.State == view.Suspended:
 		if o := conflicts(op, open); o != nil {

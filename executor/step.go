@@ -30,7 +30,8 @@ type Observation struct {
 	// Baseline is what a later probe of this attempt compares with; recorded in
 	// step.started.
 	Baseline json.RawMessage
-	Percent  int // InProgress: 0-100, 0 when not known
+	Percent  int  // InProgress: 0-100, 0 when not known
+	Again    bool // NotDone: the last attempt had its effect, and another one is needed
 }
 
 // An Intent is what Act is about to do. It is durable before Act runs.
@@ -84,6 +85,10 @@ type Turn struct {
 	// Started is the attempt in question: in Act the one just recorded, in
 	// Probe and Over the last one, nil if there was none.
 	Started *journal.Started
+
+	// Unsettled is set in Prepare and Act when an earlier attempt may still take
+	// effect: the command may be sent again, but nothing may be cleared away.
+	Unsettled bool
 
 	// Record makes a receipt durable before the effect has ended, so that it can
 	// be found again after a crash. Only in Act.

@@ -104,11 +104,12 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		e.note(t.op, s.ID, "BackingOff", s.Failure.Error, in.Now.Add(wait))
 		return wait, false, t.flush(ctx)
 	}
-	if unsettled {
-		settled, wait, err := t.settle(ctx, k, spec, in)
-		if err != nil || !settled {
+	if unsettled && !obs.Again {
+		next, wait, err := t.settle(ctx, k, spec, in)
+		if err != nil || next == holdBack {
 			return wait, false, err
 		}
+		in.Unsettled = next == sendAgain
 	}
 	fence, err := e.opts.Fencer.Ensure(ctx, t.lane.scope)
 	if err != nil {
@@ -161,7 +162,7 @@ func (t *turn) act(ctx context.Context, k int, spec Spec, act Actor, in *Turn) (
 		crash.Here("executor.before-outcome", t.op.Plan.Kind, s.Name)
 		return 0, true, t.succeeded(ctx, k, obs, false, receipt)
 	}
-	return t.judge(ctx, k, spec, obs, err, actErr, receipt)
+	return t.judge(ctx, k, spec, in.Unsettled, obs, err, actErr, receipt)
 }
 
 // complete ends an operation whose steps have all succeeded.

@@ -62,8 +62,11 @@ type DirsParams struct {
 	Dirs []string `json:"dirs"`
 }
 
-// JoinParams: a claimed server becomes a peer.
+// JoinParams: a claimed server becomes a peer. Seed is a server that belongs to
+// the pool as planned: in a pool of one nothing in gluster tells it apart from
+// a claimed server that has not joined yet.
 type JoinParams struct {
+	Seed    Member `json:"seed"`
 	Node    string `json:"node"`
 	Address string `json:"address"`
 	UUID    string `json:"uuid"`

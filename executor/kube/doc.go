@@ -1,0 +1,6 @@
+// Package kube is what the executor does in Kubernetes: it reads which servers
+// a pool has and how to reach them (Roster), and keeps the anchor of each pool
+// in its cluster's status (AnchorStore). It reads Secrets with single get
+// requests and keeps their contents no longer than it takes to make an
+// endpoint of them.
+package kube

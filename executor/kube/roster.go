@@ -1,0 +1,131 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/executor/gate"
+)
+
+// A Dialer makes the way to one server. It contacts nobody. login is nil for a
+// transport that needs none.
+type Dialer interface {
+	Server(node *v1alpha1.GlusterNode, login *Login) (gate.Server, error)
+	// NeedsLogin reports whether Secrets are to be read at all.
+	NeedsLogin() bool
+}
+
+// A Login is what a Secret holds. It is never logged.
+type Login struct {
+	PrivateKey []byte
+	KnownHosts []byte
+}
+
+// Format prints nothing of it, whatever the verb.
+func (l *Login) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(login)")) }
+
+// A Roster reads the servers of a pool from the custom resources.
+type Roster struct {
+	// Cache holds clusters and nodes. Live reads Secrets.
+	Cache, Live client.Reader
+	Dialer      Dialer
+}
+
+var _ Servers = (*Roster)(nil)
+
+// ErrNoPool says that no cluster in the cache has this pool.
+var ErrNoPool = errors.New("no GlusterCluster has this pool")
+
+// Of finds the cluster by the pool id in its status and lists its nodes. A node
+// that is being deleted is still a server.
+func (r *Roster) Of(ctx context.Context, pool string) ([]Server, error) {
+	cluster, err := r.Cluster(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	var nodes v1alpha1.GlusterNodeList
+	if err := r.Cache.List(ctx, &nodes, client.InNamespace(cluster.Namespace)); err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	nodes.Items = slices.DeleteFunc(nodes.Items, func(n v1alpha1.GlusterNode) bool { return n.Spec.Cluster != cluster.Name })
+	return r.Reach(ctx, nodes.Items), nil
+}
+
+// Cluster finds a cluster by its pool id.
+func (r *Roster) Cluster(ctx context.Context, pool string) (*v1alpha1.GlusterCluster, error) {
+	var clusters v1alpha1.GlusterClusterList
+	if err := r.Cache.List(ctx, &clusters); err != nil {
+		return nil, fmt.Errorf("listing clusters: %w", err)
+	}
+	for i := range clusters.Items {
+		if pool != "" && clusters.Items[i].Status.PoolID == pool {
+			return &clusters.Items[i], nil
+		}
+	}
+	return nil, fmt.Errorf("pool %s: %w", pool, ErrNoPool)
+}
+
+// Reach says how the servers of these nodes are reached, sorted by name. It
+// reads each Secret once and contacts no server.
+func (r *Roster) Reach(ctx context.Context, nodes []v1alpha1.GlusterNode) []Server {
+	out := make([]Server, 0, len(nodes))
+	logins := map[client.ObjectKey]*secret{}
+	for i := range nodes {
+		n := &nodes[i]
+		s := Server{Node: n.Name, Address: n.Spec.External.Address, UUID: n.Status.UUID}
+		for _, d := range n.Spec.External.BrickDirs {
+			s.Dirs = append(s.Dirs, string(d))
+		}
+		s.Gate, s.Problem = r.reach(ctx, n, logins)
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b Server) int { return strings.Compare(a.Node, b.Node) })
+	return out
+}
+
+type secret struct {
+	login   *Login
+	problem *Problem
+}
+
+func (r *Roster) reach(ctx context.Context, n *v1alpha1.GlusterNode, logins map[client.ObjectKey]*secret) (gate.Server, *Problem) {
+	var login *Login
+	if r.Dialer.NeedsLogin() {
+		key := client.ObjectKey{Namespace: n.Namespace, Name: n.Spec.External.SSH.SecretRef.Name}
+		if logins[key] == nil {
+			l, p := r.login(ctx, key)
+			logins[key] = &secret{login: l, problem: p}
+		}
+		if p := logins[key].problem; p != nil {
+			return nil, p
+		}
+		login = logins[key].login
+	}
+	server, err := r.Dialer.Server(n, login)
+	if err != nil {
+		return nil, ProblemOf(err)
+	}
+	return server, nil
+}
+
+func (r *Roster) login(ctx context.Context, key client.ObjectKey) (*Login, *Problem) {
+	var s corev1.Secret
+	err := r.Live.Get(ctx, key, &s)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &Problem{v1alpha1.ReasonSecretNotFound, fmt.Sprintf("Secret %q is not there", key.Name)}
+	case err != nil:
+		return nil, &Problem{v1alpha1.ReasonSecretNotFound, fmt.Sprintf("reading Secret %q: %v", key.Name, err)}
+	case len(s.Data[v1alpha1.SecretKeyPrivateKey]) == 0:
+		return nil, &Problem{v1alpha1.ReasonSecretInvalid, fmt.Sprintf("Secret %q has no key %s", key.Name, v1alpha1.SecretKeyPrivateKey)}
+	}
+	return &Login{PrivateKey: s.Data[v1alpha1.SecretKeyPrivateKey], KnownHosts: s.Data[v1alpha1.SecretKeyKnownHosts]}, nil
+}

@@ -1,0 +1,108 @@
+package steps
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/gluster/anthill/executor"
+	"github.com/gluster/anthill/executor/crash"
+	"github.com/gluster/anthill/executor/gate"
+	"github.com/gluster/anthill/planner"
+)
+
+// makeBricks makes the directories of bricks, each on the file system that was
+// registered for it; the gate compares before it makes one (S12).
+type makeBricks struct{ base }
+
+// Probe inspects each path. A directory that holds what we did not put there is
+// a conflict, never cleaned.
+func (b makeBricks) Probe(ctx context.Context, t *executor.Turn) (executor.Observation, error) {
+	var p planner.BricksParams
+	if err := t.Decode(&p); err != nil {
+		return executor.Observation{}, err
+	}
+	s, err := b.look(ctx, t)
+	if err != nil {
+		return executor.Observation{}, err
+	}
+	for _, brick := range p.Bricks {
+		server, err := s.server(brick.Node)
+		if err != nil {
+			return executor.Observation{}, err
+		}
+		info, err := b.client(server, t).Inspect(ctx, gatePath(p.VolumeID, brick))
+		if err != nil {
+			return executor.Observation{}, gateError(err)
+		}
+		switch {
+		case !info.Exists:
+			return seenAs(executor.NotDone, "%s:%s is not there yet", brick.Node, info.Path), nil
+		case info.BrickOf == p.Volume:
+			continue // a brick of this very volume by now
+		case info.BrickOf != "":
+			return seenAs(executor.Conflict, "%s:%s is a brick of volume %s", brick.Node, info.Path, info.BrickOf), nil
+		case !info.Empty && !info.Leftover:
+			return seenAs(executor.Conflict, "%s:%s is not empty: %s", brick.Node, info.Path, list(info.Entries)), nil
+		}
+	}
+	return seenAs(executor.Done, "%d brick directories are there", len(p.Bricks)), nil
+}
+
+func gatePath(volumeID string, b planner.BrickRef) gate.BrickPath {
+	return gate.BrickPath{Root: b.Root, Volume: volumeID, Leaf: b.Leaf}
+}
+
+// Prepare has no guard of its own: the gate checks the mount.
+func (b makeBricks) Prepare(_ context.Context, t *executor.Turn) (executor.Intent, error) {
+	var p planner.BricksParams
+	return executor.Intent{}, t.Decode(&p)
+}
+
+// Act makes the directories one after the other; each is idempotent.
+func (b makeBricks) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
+	var p planner.BricksParams
+	if err := t.Decode(&p); err != nil {
+		return nil, err
+	}
+	s, err := b.look(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	for i, brick := range p.Bricks {
+		server, err := s.server(brick.Node)
+		if err != nil {
+			return nil, err
+		}
+		attempt := fmt.Sprintf("%s.%d", t.Started.AttemptID, i)
+		if _, err := b.client(server, t).MakeBrick(ctx, attempt, lockWait, gatePath(p.VolumeID, brick)); err != nil {
+			return nil, gateError(err)
+		}
+		crash.Here("steps.brick-made", t.Op.Plan.Kind)
+	}
+	return nil, nil
+}
+
+// Compensate removes the directories again, each only if it is empty and no
+// brick.
+func (b makeBricks) Compensate(ctx context.Context, t *executor.Turn) error {
+	var p planner.BricksParams
+	if err := t.Decode(&p); err != nil {
+		return err
+	}
+	s, err := b.look(ctx, t)
+	if err != nil {
+		return err
+	}
+	for i, brick := range p.Bricks {
+		server, err := s.server(brick.Node)
+		if err != nil {
+			return err
+		}
+		attempt := fmt.Sprintf("%s.undo%d.%d", t.Started.AttemptID, t.Op.Ver, i)
+		if _, err := b.client(server, t).DropBrick(ctx, attempt, lockWait, gatePath(p.VolumeID, brick)); err != nil {
+			return gateError(err)
+		}
+	}
+	return nil
+}
