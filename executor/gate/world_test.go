@@ -150,6 +150,28 @@ func (w *world) began(do string) {
 	})
 }
 
+// shell makes the gluster command a shell script, which has no handler of its
+// own for signals: it prints before it notes its end, though nobody may listen.
+func (w *world) shell() *world {
+	w.t.Helper()
+	path := filepath.Join(w.t.TempDir(), "gluster.sh")
+	w.write(path, `#!/bin/sh
+for last; do :; done
+echo "begin $last" >>"$GATE_TEST_LOG"
+case $last in
+wait:*) while [ ! -e "${last#wait:}" ]; do sleep 0.01; done ;;
+sleep:*) sleep "${last#sleep:}" ;;
+esac
+echo "<cliOutput/>"
+echo "end $last" >>"$GATE_TEST_LOG"
+`)
+	if err := os.Chmod(path, 0o700); err != nil {
+		w.t.Fatal(err)
+	}
+	w.o.Gluster = path
+	return w
+}
+
 // set is the argv that makes the fake gluster do something.
 func set(do string) []string {
 	return []string{"gluster", "--mode=script", "--xml", "volume", "set", "v1", "user.do", do}
@@ -161,6 +183,12 @@ func runReq(attempt, do string) Request {
 
 // spawn starts a gate as a process of its own.
 func (w *world) spawn(req Request) *gateProcess {
+	w.t.Helper()
+	return w.spawnTo(req, nil)
+}
+
+// spawnTo starts a gate that replies to out, if not nil.
+func (w *world) spawnTo(req Request, out *os.File) *gateProcess {
 	w.t.Helper()
 	in, err := json.Marshal(w.fill(req))
 	if err != nil {
@@ -177,6 +205,9 @@ func (w *world) spawn(req Request) *gateProcess {
 	p.cmd.Args = []string{"gate"}
 	p.cmd.Env = append(os.Environ(), "GATE_TEST_OPTIONS="+string(o))
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = bytes.NewReader(in), &p.out, os.Stderr
+	if out != nil {
+		p.cmd.Stdout = out
+	}
 	if err := p.cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
