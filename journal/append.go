@@ -98,8 +98,8 @@ func (r *request) check() error {
 			return fmt.Errorf("schema version %d of %s is unknown: %w", ev.SV, ev.Type, ErrIllegal)
 		case len(ev.Step) > nameMax || len(ev.Actor) > nameMax:
 			return fmt.Errorf("step or actor of %s is longer than %d bytes: %w", ev.Type, nameMax, ErrTooLarge)
-		case len(ev.Data) > 0 && !json.Valid(ev.Data):
-			return fmt.Errorf("payload of %s is not JSON: %w", ev.Type, ErrIllegal)
+		case len(ev.Data) > 0 && (ev.Data[0] != '{' || !json.Valid(ev.Data)):
+			return fmt.Errorf("payload of %s is not a JSON object: %w", ev.Type, ErrIllegal)
 		}
 		ev.SV, ev.Crit = max(ev.SV, 1), critical[ev.Type]
 		r.bytes += 256 + len(ev.Data)

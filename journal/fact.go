@@ -18,28 +18,39 @@ type fact struct {
 	init     Initialized
 }
 
-// parseFact decodes what the rules need of a payload. For types this release
-// does not know there is nothing to decode.
+// parseFact decodes the payload of an event. All payloads of known types are
+// decoded, so that nothing is stored that a later fold could not read; what the
+// rules need is kept. For other types there is nothing to decode.
 func parseFact(ev *Event) (fact, error) {
 	f := fact{Event: ev}
-	var into any
 	var suspended Suspended
 	var completed Completed
+	var into any
 	switch ev.Type {
+	case JournalInitialized:
+		into = &f.init
+	case EpochOpened:
+		into = &f.opened
+	case FenceRaised:
+		into = &f.fence
 	case OpPlanned:
 		into = &f.plan
 	case OpSuspended:
 		into = &suspended
 	case OpCompleted:
 		into = &completed
-	case StepResolved, OpAbandoned, IntentReleased:
+	case OpResumed, OpCancelling, OpCancelled, OpSuperseded, OpAbandoned, StepResolved, IntentReleased:
 		into = &f.decision
-	case FenceRaised:
-		into = &f.fence
-	case JournalInitialized:
-		into = &f.init
-	case EpochOpened:
-		into = &f.opened
+	case OpFailed, StepFailed, StepUnknown:
+		into = &Failure{}
+	case StepStarted:
+		into = &Started{}
+	case StepReceipt:
+		into = &Receipt{}
+	case StepProgress:
+		into = &Progress{}
+	case StepSucceeded:
+		into = &Succeeded{}
 	default:
 		return f, nil
 	}

@@ -62,8 +62,10 @@ type Op struct {
 	Suspended *journal.Suspended `json:"suspended,omitempty"`
 	Failure   *journal.Failure   `json:"failure,omitempty"`
 	Decision  *journal.Decision  `json:"decision,omitempty"` // the last one by a person or a supersede
-	Message   string             `json:"message,omitempty"`
-	Warning   string             `json:"warning,omitempty"`
+	// CancelAsked is set once op.cancelling was seen; a suspension does not undo it.
+	CancelAsked bool   `json:"cancelAsked,omitempty"`
+	Message     string `json:"message,omitempty"`
+	Warning     string `json:"warning,omitempty"`
 
 	// Alien is set when the stream holds a critical event this binary does not
 	// know: the operation may be shown but never executed.
@@ -102,27 +104,36 @@ func (o *Op) Current() int {
 	return len(o.Steps)
 }
 
-// PastPivot reports whether a pivot has been started, so that there is only
-// forward.
+// PastPivot reports whether a pivot has been started, or was found done, so
+// that there is only forward.
 func (o *Op) PastPivot() bool {
 	for i := range o.Steps {
-		if o.Steps[i].Stage == journal.Pivot && o.Steps[i].Attempt > 0 && o.Steps[i].State != Pending {
+		if o.Steps[i].Stage == journal.Pivot && o.Steps[i].State != Pending {
 			return true
 		}
 	}
 	return false
 }
 
-// HoldsLocks reports whether the operation holds the locks of its plan. A
-// suspended one lets go of them when nothing of it is under way or half done:
-// it has passed no pivot and its current step is known to have had no effect.
+// Unsettled reports whether the command of some step may still land (I31):
+// nothing of the operation may then be undone, cancelled or let go.
+func (o *Op) Unsettled() bool {
+	for i := range o.Steps {
+		if o.Steps[i].State == Started || o.Steps[i].State == Unknown {
+			return true
+		}
+	}
+	return false
+}
+
+// HoldsLocks reports whether the operation holds the locks of its plan: from
+// its start to its end, also while it is parked.
 func (o *Op) HoldsLocks() bool {
 	switch o.State {
 	case Running, Cancelling:
 		return true
 	case Suspended:
-		k := o.Current()
-		return o.PastPivot() || (k < len(o.Steps) && o.Steps[k].State != Pending)
+		return !o.Started.IsZero()
 	}
 	return false
 }
