@@ -12,13 +12,13 @@ func checkRequest(req Request) error {
 		return refusef(ExitUsage, ReasonUsage, format, args...)
 	}
 	switch req.Verb {
-	case Claim, Run, MakeBrick, Retire, Reclaim, Register:
+	case Claim, Release, Run, MakeBrick, Drop, Retire, Reclaim, Register:
 		if !word(req.Pool, 64) || !clean(req.Instance, 256) || req.Fence == 0 {
 			return bad("%s needs a pool, an instance and a fence", req.Verb)
 		}
 	}
 	switch req.Verb {
-	case Run, MakeBrick, Retire, Reclaim, Register, GetRecv:
+	case Run, MakeBrick, Drop, Retire, Reclaim, Register, GetRecv:
 		if !word(req.Attempt, 128) {
 			return bad("%s needs an attempt of at most 128 letters, digits, dots, dashes and underscores", req.Verb)
 		}
@@ -45,7 +45,7 @@ func checkRequest(req Request) error {
 
 func checkBrick(req Request, bad func(string, ...any) error) error {
 	switch req.Verb {
-	case MakeBrick, Retire, Reclaim, Inspect:
+	case MakeBrick, Drop, Retire, Reclaim, Inspect:
 	default:
 		return nil
 	}
@@ -59,7 +59,7 @@ func checkBrick(req Request, bad func(string, ...any) error) error {
 	if !word(b.Volume, 128) {
 		return bad("volume %q is not a single path element", b.Volume)
 	}
-	leafNeeded := req.Verb == MakeBrick || req.Verb == Reclaim
+	leafNeeded := req.Verb == MakeBrick || req.Verb == Drop || req.Verb == Reclaim
 	switch {
 	case b.Leaf == "" && leafNeeded:
 		return bad("%s needs a leaf", req.Verb)

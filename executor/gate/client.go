@@ -196,6 +196,20 @@ func (c *Client) MakeBrick(ctx context.Context, attempt string, lockWait time.Du
 	return c.brick(ctx, Request{Verb: MakeBrick, Attempt: attempt, LockWait: lockWait, Brick: &b})
 }
 
+// DropBrick removes a brick directory that MakeBrick made and nothing used;
+// idempotent. A directory that holds anything, or is a brick, is a BrickError.
+func (c *Client) DropBrick(ctx context.Context, attempt string, lockWait time.Duration, b BrickPath) (BrickInfo, error) {
+	return c.brick(ctx, Request{Verb: Drop, Attempt: attempt, LockWait: lockWait, Brick: &b})
+}
+
+// Release lets go of a server whose glusterd has no peers and no volumes
+// (ErrNotFresh otherwise): state and gate are removed from it. When the reply
+// is lost, the next request says ErrNotInstalled.
+func (c *Client) Release(ctx context.Context, lockWait time.Duration) error {
+	_, err := c.do(ctx, Request{Verb: Release, LockWait: lockWait})
+	return err
+}
+
 // Retire renames a volume's folder of a registered directory into
 // .anthill-retired; idempotent, and refused while it is still a brick.
 func (c *Client) Retire(ctx context.Context, attempt string, lockWait time.Duration, b BrickPath) (BrickInfo, error) {

@@ -144,6 +144,10 @@ func (g *gate) dispatch(ctx context.Context, req Request) (Reply, error) {
 		return g.run(ctx, req)
 	case MakeBrick:
 		return g.mutate(ctx, req, g.makeBrick)
+	case Drop:
+		return g.mutate(ctx, req, g.drop)
+	case Release:
+		return g.release(ctx, req)
 	case Retire:
 		return g.mutate(ctx, req, g.retire)
 	case Reclaim:

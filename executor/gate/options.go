@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"os"
+	"path/filepath"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type Options struct {
 	ProcDir     string   // default /proc: processes and the boot id, not mounts
 	Gluster     string   // the gluster command; default: the first in gluster's usual folders
 	Exe         string   // the gate's own file, for its digest; default /proc/self/exe
+	BinaryDir   string   // what Release removes with the state; default the folder of BinaryPath
 	Env         []string // of children, besides PATH, LC_ALL and HOME
 
 	Now         func() time.Time // default time.Now; stamps receipts
@@ -48,6 +50,7 @@ func (o Options) withDefaults() Options {
 	set(&o.RunDir, "/run/gluster")
 	set(&o.ProcDir, "/proc")
 	set(&o.Exe, "/proc/self/exe")
+	set(&o.BinaryDir, filepath.Dir(BinaryPath))
 	if len(o.PIDFiles) == 0 {
 		o.PIDFiles = []string{"/run/glusterd.pid", "/var/run/glusterd.pid"}
 	}

@@ -40,6 +40,8 @@ const (
 	MakeBrick Verb = "make-brick" // make a brick directory on a file system that is the recorded one
 	Retire    Verb = "retire"     // rename a brick root into .anthill-retired/<id>
 	Register  Verb = "register"   // record the mount identity of brick directories
+	Drop      Verb = "drop-brick" // remove an empty brick directory of ours that never became a brick
+	Release   Verb = "release"    // let go of a server that has no peers and no volumes: the gate removes itself
 	Reclaim   Verb = "reclaim"    // clear what a failed volume create left on our own brick directory (LAB-3)
 
 	// Install is spoken by unix transports only: Size bytes of the gate's binary
@@ -100,7 +102,7 @@ type Request struct {
 	Argv     []string   `json:"argv,omitempty"`     // Run, Read: argv[0] must be "gluster"; see Allowed
 	TakeOver string     `json:"takeOver,omitempty"` // Claim: the instance this one may replace
 	Dirs     []string   `json:"dirs,omitempty"`     // Register, Observe: brick directories (roots)
-	Brick    *BrickPath `json:"brick,omitempty"`    // MakeBrick, Retire, Reclaim, Inspect
+	Brick    *BrickPath `json:"brick,omitempty"`    // MakeBrick, Drop, Retire, Reclaim, Inspect
 	Names    []string   `json:"names,omitempty"`    // Resolve
 	Fresh    bool       `json:"fresh,omitempty"`    // Claim of an unclaimed server: refuse unless glusterd has no peers and no volumes
 	VolumeID string     `json:"volumeID,omitempty"` // Reclaim: the gluster volume id found by Inspect, which must still be there

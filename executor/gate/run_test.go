@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 func TestRunRunsOncePerAttempt(t *testing.T) {
@@ -162,7 +160,10 @@ func (w *world) gone(what string) {
 	if pid == 0 {
 		w.t.Fatalf("%s was never there", what)
 	}
-	w.until("the end of "+what, func() bool { return unix.Kill(pid, 0) != nil })
+	w.until("the end of "+what, func() bool {
+		s, err := readStat("/proc", pid)
+		return err != nil || !s.live()
+	})
 }
 
 func TestRunIsBusyWhileAnotherRuns(t *testing.T) {

@@ -1,0 +1,28 @@
+package gate
+
+import (
+	"context"
+	"fmt"
+	"os"
+)
+
+// release answers Release. The binary goes first: without it nothing can be
+// asked here any more, and what is left of the state is found and removed by a
+// second Release after a new installation. It leaves no receipt, since it
+// removes them.
+func (g *gate) release(ctx context.Context, req Request) (Reply, error) {
+	l, err := g.enter(ctx, req)
+	if err != nil {
+		return Reply{}, err
+	}
+	defer l.release()
+	if err := g.fresh(); err != nil {
+		return Reply{}, err
+	}
+	for _, dir := range []string{g.BinaryDir, g.StateDir} {
+		if err := os.RemoveAll(dir); err != nil {
+			return Reply{}, fmt.Errorf("removing %q: %w", dir, err)
+		}
+	}
+	return Reply{}, nil
+}
