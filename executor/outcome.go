@@ -12,13 +12,24 @@ import (
 
 // What a turn writes. Everything that changes the journal in a turn is here.
 
-// opening is op.started for an operation that is about to do something first.
-func (t *turn) opening() ([]journal.Event, error) {
-	if t.op.State != view.Planned {
-		return nil, nil
+// opening lets an operation go on that is parked and found to have moved, and
+// start that has not yet.
+func (t *turn) opening(why string) (events []journal.Event, err error) {
+	if t.op.State == view.Suspended {
+		ev, err := journal.New(journal.OpResumed, t.op.ID, journal.Decision{Reason: why})
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, ev)
 	}
-	ev, err := journal.New(journal.OpStarted, t.op.ID, nil)
-	return []journal.Event{ev}, err
+	if t.op.Started.IsZero() {
+		ev, err := journal.New(journal.OpStarted, t.op.ID, nil)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, ev)
+	}
+	return events, nil
 }
 
 // commit writes pending and events in one transaction.
@@ -58,16 +69,9 @@ func (t *turn) succeeded(ctx context.Context, k int, obs Observation, adopted bo
 	if len(receipt) == 0 {
 		receipt = s.Receipt
 	}
-	open, err := t.opening()
+	open, err := t.opening("step " + s.ID + " was found done")
 	if err != nil {
 		return err
-	}
-	if t.op.State == view.Suspended {
-		ev, err := journal.New(journal.OpResumed, t.op.ID, journal.Decision{Reason: "step " + s.ID + " was found done"})
-		if err != nil {
-			return err
-		}
-		open = append(open, ev)
 	}
 	ev, err := t.event(journal.StepSucceeded, k, journal.Succeeded{Adopted: adopted, Receipt: receipt, Message: obs.Message})
 	if err != nil {
@@ -81,8 +85,8 @@ func (t *turn) succeeded(ctx context.Context, k int, obs Observation, adopted bo
 	}
 	t.pending = append(t.pending, append(open, ev)...)
 	s.State, s.Receipt, s.Message, s.Adopted = view.Succeeded, receipt, obs.Message, adopted
-	if t.op.State == view.Planned || t.op.State == view.Suspended {
-		t.op.State = view.Running
+	if len(open) > 0 {
+		t.op.State, t.op.Started = view.Running, e.opts.Clock.Now()
 	}
 	return nil
 }
@@ -95,7 +99,7 @@ func (t *turn) begin(ctx context.Context, k int, started journal.Started) error 
 			return err
 		}
 	}
-	open, err := t.opening()
+	open, err := t.opening("step " + t.op.Steps[k].ID + " goes on")
 	if err != nil {
 		return err
 	}
@@ -167,17 +171,13 @@ func (t *turn) park(ctx context.Context, k int, cause, message string, errs erro
 			susp.First = susp.Last
 		}
 	}
-	open, err := t.opening()
-	if err != nil {
-		return err
-	}
-	ev, err := t.event(journal.OpSuspended, k, susp)
+	ev, err := journal.New(journal.OpSuspended, t.op.ID, susp)
 	if err != nil {
 		return err
 	}
 	t.lane.e.opts.Log.Info("operation suspended", "operation", t.op.ID, "kind", t.op.Plan.Kind, "target", t.op.Plan.Target,
 		"step", s.ID, "reason", cause, "message", message, "next", susp.Next)
-	return t.commit(ctx, append(open, ev)...)
+	return t.commit(ctx, ev)
 }
 
 func nextCommand(op *view.Op, s *view.Step, cause string) string {

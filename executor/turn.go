@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -104,7 +105,12 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		e.note(t.op, s.ID, "BackingOff", s.Failure.Error, in.Now.Add(wait))
 		return wait, false, t.flush(ctx)
 	}
-	if unsettled && !obs.Again {
+	switch {
+	case unsettled && obs.Again:
+		if err := t.failed(ctx, k, Transient, "Again", errors.New(obs.Message), 0); err != nil {
+			return 0, false, err
+		}
+	case unsettled:
 		next, wait, err := t.settle(ctx, k, spec, in)
 		if err != nil || next == holdBack {
 			return wait, false, err

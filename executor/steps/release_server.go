@@ -88,7 +88,7 @@ func (b releaseServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessa
 		return nil, err
 	}
 	defer b.w.Changed(t.Scope())
-	err = b.client(server, t).Release(ctx, t.Started.AttemptID, lockWait)
+	err = b.client(server, t).Release(ctx, lockWait)
 	crash.Here("steps.server-released", t.Op.Plan.Kind)
 	return nil, gateError(err)
 }
