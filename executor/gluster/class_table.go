@@ -16,10 +16,7 @@ type row struct {
 var plainTable = []row{
 	{"", 0, "Connection failed. Please check if gluster daemon is operational.*", Unknown, Uncertain, ReasonDaemonDown},
 	{"", 0, "Error : Request timed out*", Unknown, Uncertain, ReasonTimedOut},
-	{"", 0, "Usage:*", Term, Permanent, ReasonUsage},
-	{"", 0, "unrecognized *", Term, Permanent, ReasonUsage},
-	{"", 0, "Wrong *", Term, Permanent, ReasonUsage},
-	{"", 0, "*does not exist*", Term, Permanent, ReasonNoVolume},
+	{"", 0, "*Usage:*", Term, Permanent, ReasonUsage},
 }
 
 // classTable is gluster-facts C for the commands of argv.go; the first row that
@@ -31,10 +28,8 @@ var plainTable = []row{
 // operation needs another plan.
 var classTable = []row{
 	// Any command.
-	{"", 0, "Another transaction *in progress*", Retry, Busy, ReasonAnotherTransaction},
-	{"", 0, "*Lock response is not received*", Retry, Busy, ReasonAnotherTransaction},
+	{"", 0, "Another transaction * in progress*", Retry, Busy, ReasonAnotherTransaction},
 	{"", 0, "Quorum not met. Volume operation not allowed*", Retry, Transient, ReasonQuorum},
-	{"", 0, "Server quorum not met. Volume operation not allowed*", Retry, Transient, ReasonQuorum},
 	{"", 0, "One of the client * is running with op-version *", Need, Permanent, ReasonClientsTooOld},
 	{"", 0, "Volume * has one or more connected clients of a version lower than *", Need, Permanent, ReasonClientsTooOld},
 
@@ -95,8 +90,9 @@ var classTable = []row{
 	{"set,set all,reset,reset all", 0, "option : * does not exist*", Term, Permanent, ReasonOptionUnknown},
 	{"set,set all,reset,reset all", 0, "Option * does not exist*", Term, Permanent, ReasonOptionUnknown},
 	{"get", 0, "Did you mean *", Term, Permanent, ReasonOptionUnknown},
-	{"set,set all", 0, "invalid * in option *", Term, Permanent, ReasonOptionInvalid},
-	{"set,set all", 0, "option * '*' is not valid*", Term, Permanent, ReasonOptionInvalid},
+	{"set", 0, "Not a valid option for single volume", Term, Permanent, ReasonOptionNotForOne},
+	{"set,set all", 0, "invalid * format * in *", Term, Permanent, ReasonOptionInvalid},
+	{"set,set all", 0, "option *: '*' is not valid*", Term, Permanent, ReasonOptionInvalid},
 	{"set,set all", 0, "'*' in 'option *' is out of range*", Term, Permanent, ReasonOptionInvalid},
 	{"set,set all", 0, "Error, Validation Failed", Term, Permanent, ReasonOptionInvalid},
 
@@ -111,7 +107,7 @@ var classTable = []row{
 	// status, heal info, info, and any command on a volume that is gone.
 	{"status", 0, "Volume * is not started", Need, Transient, ReasonVolumeNotStarted},
 	{"heal info", 0, "*is not of type replicate/disperse", Done, Transient, ReasonNotReplicated},
-	{"heal info", 0, "Volume * is not started*", Need, Transient, ReasonVolumeNotStarted},
+	{"heal info", 0, "*: Not able to fetch volfile from glusterd", Need, Transient, ReasonVolumeNotStarted},
 	{"", 0, "Volume * does not exist", Term, Permanent, ReasonNoVolume},
 	{"info", 30806, "*", Term, Permanent, ReasonNoVolume},
 }

@@ -25,6 +25,7 @@ func readINI(text string) (*ini, error) {
 		}
 		if strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") && !strings.Contains(line, ":") {
 			section = line[1 : len(line)-1]
+			f.complete = section == "Misc" && whole // the last one
 			continue
 		}
 		key, value, ok := strings.Cut(line, ":")
@@ -40,7 +41,6 @@ func readINI(text string) (*ini, error) {
 			return nil, fmt.Errorf("key %.80q is there twice", key)
 		}
 		into[key] = strings.TrimPrefix(value, " ")
-		f.complete = f.complete || section == "Misc" && key == "Base port" && whole
 	}
 	return f, nil
 }

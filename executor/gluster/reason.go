@@ -44,6 +44,7 @@ const (
 	ReasonOptionUnknown      Reason = "OptionUnknown"
 	ReasonOptionInvalid      Reason = "OptionInvalid"
 	ReasonOptionNotForAll    Reason = "OptionNotClusterWide"
+	ReasonOptionNotForOne    Reason = "OptionClusterWideOnly"
 	ReasonOptionPrerequisite Reason = "OptionNeedsAnother"
 
 	// Volumes.

@@ -9,7 +9,7 @@ import (
 // read without any lock, even while a transaction hangs. It is the idle view.
 // Only the server's own bricks carry a status.
 type State struct {
-	UUID      string
+	UUID      string // empty: glusterd has not made one yet
 	OpVersion int
 	Options   map[string]string // cluster-wide ones that were set
 	Peers     []Peer            // without the server itself
@@ -23,7 +23,7 @@ type StateVolume struct {
 	Bricks     []StateBrick
 	Rebalance  StateRebalance
 	SelfHeal   bool   // this server's self-heal daemon is online
-	QuorumWord string // quorum_status: "met", "not_met" or "not_applicable"
+	QuorumWord string // quorum_status: "not_applicable", "does_not_meet" ...
 }
 
 // A StateBrick is a brick as one glusterd knows it. Brick.PeerUUID is empty when
@@ -93,8 +93,11 @@ func ParseState(text []byte) (*State, error) {
 		return nil, fmt.Errorf("reading get-state: %w", err)
 	}
 	s := &State{UUID: f.text["MYUUID"], Options: f.globals}
-	if s.UUID == "" {
+	switch s.UUID {
+	case "":
 		return nil, fmt.Errorf("reading get-state: MYUUID is missing")
+	case zeroUUID:
+		s.UUID = ""
 	}
 	if !f.complete {
 		return nil, fmt.Errorf("reading get-state: the text is cut")
