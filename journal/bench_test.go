@@ -76,6 +76,11 @@ func BenchmarkAppend64(b *testing.B) {
 	wg.Wait()
 	b.StopTimer()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
+	s, err := j.Stats()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(s.Appends)/float64(s.Commits), "appends/commit")
 }
 
 // BenchmarkUpdate is what BenchmarkAppend is measured against: one bbolt bucket,

@@ -32,6 +32,10 @@ func appendEvent(b []byte, ev *Event) []byte {
 		b = append(b, `,"ov":`...)
 		b = strconv.AppendUint(b, ev.OpVer, 10)
 	}
+	if ev.Prev != 0 {
+		b = append(b, `,"pv":`...)
+		b = strconv.AppendUint(b, uint64(ev.Prev), 10)
+	}
 	if ev.Step != "" {
 		b = append(b, `,"s":`...)
 		b = appendString(b, ev.Step)
@@ -90,6 +94,7 @@ type glance struct {
 	epoch Epoch
 	typ   Type
 	op    OpID
+	prev  Seq
 }
 
 // glanceAt reads the first fields of stored bytes. The fast path knows the
@@ -105,7 +110,7 @@ func glanceAt(seq Seq, codec byte, stored []byte) (glance, error) {
 	if err != nil {
 		return glance{}, err
 	}
-	return glance{epoch: ev.Epoch, typ: ev.Type, op: ev.Op}, nil
+	return glance{epoch: ev.Epoch, typ: ev.Type, op: ev.Op, prev: ev.Prev}, nil
 }
 
 func fastGlance(b []byte) (g glance, ok bool) {
@@ -150,8 +155,22 @@ func fastGlance(b []byte) (g glance, ok bool) {
 		return g, false
 	}
 	var err error
-	g.op, err = uuid.ParseBytes(b[:36])
-	return g, err == nil
+	if g.op, err = uuid.ParseBytes(b[:36]); err != nil {
+		return g, false
+	}
+	if b, ok = bytes.CutPrefix(b[37:], []byte(`,"ov":`)); !ok {
+		return g, false
+	}
+	ver, b, ok := cutUint(b)
+	if !ok {
+		return g, false
+	}
+	if b, ok = bytes.CutPrefix(b, []byte(`,"pv":`)); !ok {
+		return g, ver == 1
+	}
+	prev, _, ok := cutUint(b)
+	g.prev = Seq(prev)
+	return g, ok
 }
 
 func cutUint(b []byte) (n uint64, rest []byte, ok bool) {

@@ -20,7 +20,7 @@ type OpID = uuid.UUID
 
 // An Event is one immutable, past-tense fact.
 //
-// Seq, Epoch, OpVer, Time, Actor and Build are filled in by Append; a caller
+// Seq, Epoch, OpVer, Prev, Time and Build are filled in by Append; a caller
 // leaves them zero. Data is the JSON of the payload type that belongs to Type
 // (see payload.go) and is kept byte for byte, unknown fields included.
 type Event struct {
@@ -33,6 +33,7 @@ type Event struct {
 
 	Op      OpID   `json:"op,omitzero"`  // zero for events of the journal itself
 	OpVer   uint64 `json:"ov,omitempty"` // place in the operation's stream, dense from 1
+	Prev    Seq    `json:"pv,omitempty"` // the operation's event before this one; 0 for its first
 	Step    string `json:"s,omitempty"`  // step id within the operation's plan
 	Attempt int    `json:"n,omitempty"`  // attempt of the step, from 1
 

@@ -126,7 +126,10 @@ func (j *Journal) rebuild(ctx context.Context, s *scan) error {
 		if err := r.rebuild(tx); err != nil {
 			return err
 		}
-		j.led, _, err = load(tx, s) // what is left is in the events themselves
+		left := []Finding(nil)
+		if j.led, left, err = load(tx, s); err == nil && len(left) > 0 {
+			err = &CorruptError{Key: left[0].Key, What: "it stays wrong after the projections were rebuilt: " + left[0].What}
+		}
 		return err
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ func (j *Journal) ReadOp(id OpID) ([]Event, error) {
 
 func (j *Journal) readOpPage(id OpID, from Seq) (list []Event, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
-		list, err = readOp(tx, id, from, 0)
+		list, err = readOp(tx, id, from)
 		return err
 	})
 	return list, err

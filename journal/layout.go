@@ -29,13 +29,12 @@ var (
 	bMeta    = []byte("meta")
 	bEv      = []byte("ev")     // seq -> codec, hash, bytes
 	bOp      = []byte("op")     // op id -> OpHead
-	bOpEv    = []byte("opev")   // op id + seq -> nothing
 	bOpen    = []byte("open")   // op id of operations that have not ended -> nothing
 	bIntent  = []byte("intent") // intent -> intentRow
 	bBlob    = []byte("blob")   // reserved by the format
 	bBallast = []byte("ballast")
 
-	buckets = [][]byte{bMeta, bEv, bOp, bOpEv, bOpen, bIntent, bBlob}
+	buckets = [][]byte{bMeta, bEv, bOp, bOpen, bIntent, bBlob}
 )
 
 // Keys of the meta bucket. Values end in a CRC over key and value, because
@@ -61,10 +60,6 @@ var (
 )
 
 func seqKey(s Seq) []byte { return binary.BigEndian.AppendUint64(nil, uint64(s)) }
-
-func opEvKey(op OpID, s Seq) []byte {
-	return binary.BigEndian.AppendUint64(append(make([]byte, 0, 24), op[:]...), uint64(s))
-}
 
 // link computes the hash of event seq from the one before it and the SHA-256
 // of its stored bytes.

@@ -139,16 +139,17 @@ func (l *ledger) fence(scope string) uint64 {
 	return 0
 }
 
-// version is the version of an operation, ended ones included; 0: none.
-func (l *ledger) version(id OpID) (uint64, error) {
+// version is the version of an operation, ended ones included, and its last
+// event; 0: there is none.
+func (l *ledger) version(id OpID) (ver uint64, last Seq, err error) {
 	if o := l.op(id); o != nil {
-		return o.Ver, nil
+		return o.Ver, o.Last, nil
 	}
 	h, err := l.ended(id)
 	if err != nil || h == nil {
-		return 0, err
+		return 0, 0, err
 	}
-	return h.Ver, nil
+	return h.Ver, h.Last, nil
 }
 
 // accept folds one event and returns what is illegal about it. Like
@@ -216,7 +217,7 @@ func (l *ledger) acceptReleased(f fact) error {
 
 func (l *ledger) acceptPlan(f fact) error {
 	var bad error
-	switch ver, err := l.version(f.Op); {
+	switch ver, _, err := l.version(f.Op); {
 	case err != nil:
 		return err
 	case f.Op == uuid.Nil:
@@ -313,7 +314,7 @@ func (l *ledger) settle() error {
 			}
 		}
 		for _, dep := range o.after {
-			if ver, err := l.version(dep); err != nil {
+			if ver, _, err := l.version(dep); err != nil {
 				return err
 			} else if ver == 0 {
 				return fmt.Errorf("operation %s waits for %s, which does not exist: %w", id, dep, ErrIllegal)

@@ -151,8 +151,8 @@ func (o *opState) envelope(f fact) error {
 		err = fmt.Errorf("%s: operation %s has ended (%s): %w", f.Type, o.ID, o.State, ErrIllegal)
 	case o.Alien != "":
 		err = fmt.Errorf("%s: operation %s holds %q, which this release does not know: %w", f.Type, o.ID, o.Alien, ErrIllegal)
-	case f.OpVer != o.Ver+1:
-		err = fmt.Errorf("%s: version %d of operation %s follows %d: %w", f.Type, f.OpVer, o.ID, o.Ver, ErrIllegal)
+	case f.OpVer != o.Ver+1 || f.Prev != o.Last:
+		err = fmt.Errorf("%s: version %d of operation %s after event %d follows version %d, event %d: %w", f.Type, f.OpVer, o.ID, f.Prev, o.Ver, o.Last, ErrIllegal)
 	}
 	o.Ver, o.Last, o.Updated = f.OpVer, f.Seq, f.Time
 	return err

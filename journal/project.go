@@ -16,20 +16,18 @@ import (
 // and indexes must be equal to.
 type refold struct {
 	*ledger
-	owner    []OpID // of event tail+i; zero: none
-	tail     Seq
 	findings []Finding // events that contradict what came before them
 }
 
 // foldAll folds every event of tx. The chain must have been verified.
 func foldAll(ctx context.Context, tx *bolt.Tx, m *metaState) (*refold, error) {
-	r := &refold{ledger: newLedger(), tail: m.tail.Seq, owner: make([]OpID, 0, m.head.Seq-m.tail.Seq+1)}
+	r := &refold{ledger: newLedger()}
 	r.keepEnded = true
 	r.ended = func(OpID) (*OpHead, error) { return nil, nil }
 	cur := tx.Bucket(bEv).Cursor()
+	seq := m.tail.Seq - 1
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
-		seq := r.tail + Seq(len(r.owner))
-		if len(r.owner)%scanChunk == 0 && ctx.Err() != nil {
+		if seq++; seq%scanChunk == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		codec, _, stored, ok := splitEv(v)
@@ -47,7 +45,6 @@ func foldAll(ctx context.Context, tx *bolt.Tx, m *metaState) (*refold, error) {
 		if err != nil {
 			r.found(Finding{Seq: seq, What: err.Error()})
 		}
-		r.owner = append(r.owner, ev.Op)
 	}
 	return r, nil
 }
@@ -94,19 +91,13 @@ func (r *refold) rows(bucket []byte) ([]row, error) {
 				return nil, err
 			}
 		}
-	case bytes.Equal(bucket, bOpEv):
-		for i, op := range r.owner {
-			if op != uuid.Nil {
-				rows = append(rows, row{key: opEvKey(op, r.tail+Seq(i))})
-			}
-		}
 	}
 	slices.SortFunc(rows, func(a, b row) int { return bytes.Compare(a.key, b.key) })
 	return rows, nil
 }
 
 // projections are the buckets that are a function of the events.
-var projections = [][]byte{bOp, bOpEv, bOpen, bIntent}
+var projections = [][]byte{bOp, bOpen, bIntent}
 
 // compare reports where the projections of tx differ from the events.
 func (r *refold) compare(tx *bolt.Tx) ([]Finding, error) {
@@ -201,16 +192,12 @@ func load(tx *bolt.Tx, s *scan) (*ledger, []Finding, error) {
 	}
 	ids := slices.SortedFunc(maps.Keys(s.open), func(a, b OpID) int { return cmp.Compare(s.open[a], s.open[b]) })
 	for _, id := range ids {
-		key := rowKey(bOpen, id[:])
 		if tx.Bucket(bOpen).Get(id[:]) == nil {
-			add(key, "the row is missing")
+			add(rowKey(bOpen, id[:]), "the row is missing")
 		}
-		o, bad, err := foldOp(tx, id)
+		o, err := foldOp(tx, id)
 		if err != nil {
-			return nil, nil, err
-		}
-		if o == nil || bad != nil {
-			add(rowKey(bOpEv, id[:]), "the operation does not fold: %v", bad)
+			add(rowKey(bOp, id[:]), "the operation cannot be read: %v", err)
 			continue
 		}
 		want, err := encodeRow(&o.OpHead)
@@ -258,24 +245,33 @@ func (l *ledger) loadIntents(tx *bolt.Tx, add func(key, format string, args ...a
 	return nil
 }
 
-// foldOp folds one operation from its events. bad is the first thing illegal
-// about them; nil with a nil operation means that the index has none.
-func foldOp(tx *bolt.Tx, id OpID) (o *opState, bad, err error) {
-	err = eachOpEvent(tx, id, 0, func(ev Event) (bool, error) {
-		f, perr := parseFact(&ev)
+// foldOp folds one operation from its events. What is illegal about them is
+// Verify's business: it happened.
+func foldOp(tx *bolt.Tx, id OpID) (*opState, error) {
+	seqs, err := opSeqs(tx, id)
+	if err != nil {
+		return nil, err
+	}
+	var o *opState
+	for _, seq := range seqs {
+		ev, err := eventAt(seq, tx.Bucket(bEv).Get(seqKey(seq)))
+		if err != nil {
+			return nil, err
+		}
+		f, err := parseFact(&ev)
 		switch {
-		case perr != nil:
-		case o == nil && ev.Type == OpPlanned:
-			o = newOpState(f)
+		case err != nil:
+			return nil, &CorruptError{Seq: seq, What: err.Error()}
+		case o == nil && ev.Type != OpPlanned:
+			return nil, &CorruptError{Seq: seq, What: fmt.Sprintf("operation %s begins with %s", id, ev.Type)}
 		case o == nil:
-			perr = fmt.Errorf("it begins with %s", ev.Type)
+			o = newOpState(f)
 		default:
-			perr = o.apply(f)
+			_ = o.apply(f)
 		}
-		if bad == nil {
-			bad = perr
-		}
-		return true, nil
-	})
-	return o, bad, err
+	}
+	if o == nil {
+		return nil, &CorruptError{Key: rowKey(bOp, id[:]), What: "the operation has no events"}
+	}
+	return o, nil
 }

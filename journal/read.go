@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -44,45 +43,56 @@ func eventAt(seq Seq, v []byte) (Event, error) {
 	return decodeEvent(seq, codec, stored)
 }
 
-// eachOpEvent calls fn with the events of an operation from a number on until
-// it returns false.
-func eachOpEvent(tx *bolt.Tx, id OpID, from Seq, fn func(Event) (bool, error)) error {
-	ev := tx.Bucket(bEv)
-	cur := tx.Bucket(bOpEv).Cursor()
-	for k, _ := cur.Seek(opEvKey(id, from)); bytes.HasPrefix(k, id[:]); k, _ = cur.Next() {
-		if len(k) != 24 {
-			return &CorruptError{Key: rowKey(bOpEv, k), What: "the key has a wrong length"}
-		}
-		seq := Seq(binary.BigEndian.Uint64(k[16:]))
-		e, err := eventAt(seq, ev.Get(k[16:]))
-		if err != nil {
-			return err
-		}
-		if e.Op != id {
-			return &CorruptError{Seq: seq, Key: rowKey(bOpEv, k), What: "the index names an event of another operation"}
-		}
-		more, err := fn(e)
-		if err != nil || !more {
-			return err
-		}
+// opSeqs lists the events of an operation, oldest first: from its last one each
+// names the one before. Empty if there is no such operation.
+func opSeqs(tx *bolt.Tx, id OpID) ([]Seq, error) {
+	h, err := opHead(tx, id)
+	if err != nil || h == nil {
+		return nil, err
 	}
-	return nil
+	seqs := make([]Seq, 0, min(h.Ver, PageMax))
+	ev := tx.Bucket(bEv)
+	for seq := h.Last; seq != 0; {
+		codec, _, stored, ok := splitEv(ev.Get(seqKey(seq)))
+		if !ok {
+			return nil, &CorruptError{Seq: seq, Key: rowKey(bOp, id[:]), What: "the event is missing or cut short"}
+		}
+		g, err := glanceAt(seq, codec, stored)
+		if err != nil {
+			return nil, err
+		}
+		if g.op != id || g.prev >= seq {
+			return nil, &CorruptError{Seq: seq, Key: rowKey(bOp, id[:]), What: "the event is not the operation's, or names a later one as the one before"}
+		}
+		seqs = append(seqs, seq)
+		seq = g.prev
+	}
+	slices.Reverse(seqs)
+	return seqs, nil
 }
 
-// readOp copies events of an operation from a number on, at most max (0:
-// PageMax) and readBytesMax.
-func readOp(tx *bolt.Tx, id OpID, from Seq, max int) ([]Event, error) {
-	if max <= 0 || max > PageMax {
-		max = PageMax
+// readOp copies events of an operation from a number on, at most PageMax and
+// readBytesMax.
+func readOp(tx *bolt.Tx, id OpID, from Seq) ([]Event, error) {
+	seqs, err := opSeqs(tx, id)
+	if err != nil {
+		return nil, err
 	}
+	at, _ := slices.BinarySearch(seqs, from)
 	var list []Event
 	size := 0
-	err := eachOpEvent(tx, id, from, func(ev Event) (bool, error) {
+	for _, seq := range seqs[at:min(len(seqs), at+PageMax)] {
+		v := tx.Bucket(bEv).Get(seqKey(seq))
+		ev, err := eventAt(seq, v)
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, ev)
-		size += len(ev.Data) + 128
-		return len(list) < max && size < readBytesMax, nil
-	})
-	return list, err
+		if size += len(v); size >= readBytesMax {
+			break
+		}
+	}
+	return list, nil
 }
 
 // opHead reads the summary of an operation; nil if there is none.

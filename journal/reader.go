@@ -173,7 +173,7 @@ func (r *fileReader) Events(_ context.Context, from Seq, max int) (list []Event,
 func (r *fileReader) OpEvents(_ context.Context, id OpID) ([]Event, error) {
 	return readWholeOp(id, func(id OpID, from Seq) (list []Event, err error) {
 		err = r.view(func(tx *bolt.Tx) error {
-			list, err = readOp(tx, id, from, 0)
+			list, err = readOp(tx, id, from)
 			return err
 		})
 		return list, err

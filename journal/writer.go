@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,6 +19,7 @@ func (j *Journal) write() {
 	for {
 		select {
 		case r := <-j.reqs:
+			runtime.Gosched() // whoever was answered just now may have more
 			batch = j.drain(append(batch[:0], r))
 			j.serve(batch)
 			clear(batch)
@@ -186,19 +188,13 @@ type storeError struct{ error }
 
 func (e *storeError) Unwrap() error { return e.error }
 
-// store puts events and their index.
+// store puts events after head.
 func store(tx *bolt.Tx, head Head, events []Event) (Head, error) {
-	opev := tx.Bucket(bOpEv)
 	for i := range events {
 		ev := &events[i]
 		var err error
 		if head, err = putEvent(tx, head.Hash, ev); err != nil {
 			return head, err
-		}
-		if ev.Op != uuid.Nil {
-			if err := opev.Put(opEvKey(ev.Op, ev.Seq), nil); err != nil {
-				return head, fmt.Errorf("indexing event %d: %w", ev.Seq, err)
-			}
 		}
 	}
 	return head, nil
@@ -212,16 +208,16 @@ func (j *Journal) stamp(l *ledger, ev *Event, own bool, now int64) error {
 	if j.full && begins(ev.Type) {
 		return ErrFull
 	}
-	ev.Seq, ev.Time, ev.Epoch, ev.OpVer = l.head.Seq+1, now, l.epoch, 0
+	ev.Seq, ev.Time, ev.Epoch, ev.OpVer, ev.Prev = l.head.Seq+1, now, l.epoch, 0, 0
 	if ev.Type == EpochOpened {
 		ev.Epoch++
 	}
 	if ev.Op != uuid.Nil {
-		ver, err := l.version(ev.Op)
+		ver, last, err := l.version(ev.Op)
 		if err != nil {
 			return err
 		}
-		ev.OpVer = ver + 1
+		ev.OpVer, ev.Prev = ver+1, last
 	}
 	return nil
 }
@@ -242,7 +238,7 @@ func (g *Guard) hold(l *ledger) error {
 		return fmt.Errorf("epoch %d is not open, %d is: %w", g.Epoch, l.epoch, ErrConflict)
 	}
 	for id, want := range g.OpVer {
-		have, err := l.version(id)
+		have, _, err := l.version(id)
 		if err != nil {
 			return err
 		}
