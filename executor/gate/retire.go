@@ -163,6 +163,9 @@ const (
 // of the root only; with remove it takes them away on the way.
 func skeleton(dir *os.File, name string, depth int, seen *int, remove bool) (bool, error) {
 	d, err := openBelow(dir, name)
+	if errors.Is(err, unix.EXDEV) {
+		return false, nil // something is mounted there
+	}
 	if err != nil {
 		return false, err
 	}
