@@ -1,0 +1,116 @@
+package manager
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/go-logr/logr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/gluster/anthill/executor"
+	"github.com/gluster/anthill/executor/kube"
+	"github.com/gluster/anthill/executor/observe"
+	"github.com/gluster/anthill/executor/steps"
+	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/journal/view"
+	"github.com/gluster/anthill/planner"
+	"github.com/gluster/anthill/planner/controller"
+)
+
+// A tenure is the time in which this process is the one that acts. It begins
+// with the lease and ends with the process.
+type tenure struct {
+	mgr      ctrl.Manager
+	live     client.Client // not served from a cache
+	journal  *journal.Journal
+	kept     string
+	opts     *Options
+	gate     *GateFile
+	dialer   kube.Dialer
+	metrics  *executor.Metrics
+	people   *people
+	health   *health
+	log      logr.Logger
+	overtake func(error) // another process of this instance has taken over
+}
+
+var (
+	_ manager.Runnable               = (*tenure)(nil)
+	_ manager.LeaderElectionRunnable = (*tenure)(nil)
+)
+
+// NeedLeaderElection is true: nothing of this happens without the lease.
+func (t *tenure) NeedLeaderElection() bool { return true }
+
+// Start opens the epoch, recovers, and works until ctx ends.
+func (t *tenure) Start(ctx context.Context) error {
+	host, _ := os.Hostname() // for people only
+	epoch, err := t.journal.OpenEpoch(ctx, journal.Opened{Instance: t.opts.Instance, Host: host, PID: os.Getpid()})
+	if err != nil {
+		return fmt.Errorf("opening an epoch: %w", err)
+	}
+	tracker, err := view.Track(ctx, t.journal)
+	if err != nil {
+		return fmt.Errorf("reading open operations: %w", err)
+	}
+	marked, err := executor.Recover(ctx, t.journal, tracker, epoch)
+	if err != nil {
+		// An operation that cannot be marked is looked at before it goes on all the
+		// same; it is no reason not to start (R22).
+		t.log.Error(err, "marking steps in doubt failed")
+	}
+	picture, err := tracker.Snapshot()
+	if err != nil {
+		return fmt.Errorf("reading open operations: %w", err)
+	}
+	t.log.Info("epoch opened", "epoch", uint64(epoch), "journal", t.journal.ID(), "head", uint64(picture.Head.Seq),
+		"open", len(picture.Open), "inDoubt", marked, "instance", t.opts.Instance)
+
+	engine, reconciler, err := t.build(ctx, epoch, tracker)
+	if err != nil {
+		return err
+	}
+	if err := controller.SetupWithManager(t.mgr, reconciler); err != nil {
+		return err
+	}
+	t.people.engine.Store(engine)
+	t.health.wait("")
+	return engine.Run(ctx)
+}
+
+func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.Tracker) (*executor.Engine, *controller.Reconciler, error) {
+	roster := &kube.Roster{Cache: t.mgr.GetClient(), Live: t.live, Dialer: t.dialer}
+	observer := &observe.Observer{Roster: roster, Digest: t.gate.Digest}
+	clock := executor.WallClock{}
+	registry, err := steps.Registry(&world{
+		Roster: roster, Cache: &observe.Cache{Observer: observer, Max: steps.FreshMax, Now: clock.Now},
+		gate: t.gate, instance: t.opts.Instance,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	log := t.log.WithName("executor")
+	var reconciler *controller.Reconciler
+	fences := &executor.Fences{
+		Journal: t.journal, Epoch: epoch, Instance: t.opts.Instance, Clock: clock, Log: log,
+		Anchors: &kube.AnchorStore{Roster: roster, Client: t.live},
+		Gates:   &kube.Gates{Servers: roster, Instance: t.opts.Instance},
+		Rebuilt: func(scope, why string) { reconciler.Rebuilt(ctx, scope, why) },
+	}
+	engine := executor.New(t.journal, tracker, registry, epoch, executor.Options{
+		Clock: clock, Log: log, Fencer: fences, Fatal: t.overtake, Metrics: t.metrics,
+		Settled: func(ctx context.Context, scope string) {
+			if err := fences.Publish(ctx, scope); err != nil {
+				log.Error(err, "publishing the anchor failed", "scope", scope)
+			}
+		},
+	})
+	reconciler = controller.NewReconciler(t.mgr.GetClient(), observer, planner.Plan, t.journal, tracker, controller.Options{
+		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: t.resync(),
+		Executor: waits{engine: engine, fences: fences}, Recorder: t.mgr.GetEventRecorder("anthill"),
+	})
+	return engine, reconciler, nil
+}

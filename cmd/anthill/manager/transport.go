@@ -1,0 +1,34 @@
+package manager
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/gluster/anthill/cmd/anthill/cli"
+	"github.com/gluster/anthill/executor/kube"
+	"github.com/gluster/anthill/executor/ssh"
+)
+
+// A Transport says how gates are reached.
+type Transport struct{ dir string } // empty: ssh
+
+// ParseTransport reads "ssh" or "unix:<folder>".
+func ParseTransport(s string) (Transport, error) {
+	if s == "ssh" {
+		return Transport{}, nil
+	}
+	if dir, ok := strings.CutPrefix(s, "unix:"); ok && filepath.IsAbs(dir) {
+		return Transport{dir: dir}, nil
+	}
+	return Transport{}, cli.Usagef("--gate-transport %q: ssh, or unix: followed by an absolute folder, is accepted", s)
+}
+
+// Dialer makes the dialer and what closes it. Nothing is contacted before a
+// server is used.
+func (t Transport) Dialer() (d kube.Dialer, closeAll func()) {
+	if t.dir != "" {
+		return kube.Unix{Dir: t.dir}, func() {}
+	}
+	pool := ssh.NewPool(ssh.Options{})
+	return kube.SSH{Pool: pool}, pool.Close
+}
