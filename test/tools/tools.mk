@@ -12,7 +12,7 @@ GOLANGCI_LINT = $(TOOL) golangci-lint-kube-api-linter
 # Modules that are linted; test/kube and test/tools hold no code of ours.
 LINT_MODULES = . test
 
-.PHONY: generate manifests generated-check fmt fmt-check lint
+.PHONY: generate manifests generated-check manifests-check fmt fmt-check lint lint-fix
 
 generate: ## Generate deep copies and apply configurations from apis/
 	$(CONTROLLER_GEN) object applyconfiguration paths=./apis/v1alpha1
@@ -30,6 +30,8 @@ generated-check: ## Fail if generated files are not what apis/ generates
 	if ! diff -ru apis "$$tmp/apis" || ! diff -ru deploy/crds "$$tmp/deploy/crds"; then \
 		echo "generated files differ: run 'make generate manifests' and commit" >&2; exit 1; fi
 
+manifests-check: generated-check ## The same, by its other name
+
 fmt: ## Format all Go files
 	@$(GOFILES) | xargs -r gofmt -w
 
@@ -46,3 +48,8 @@ lint: ## Run the linters over all modules, and API conventions over apis/
 	done
 	@echo "lint apis"
 	@$(GOLANGCI_LINT) run --config $(CURDIR)/.golangci-api.yml ./apis/...
+
+lint-fix: ## Let the linters repair what they can
+	@for module in $(LINT_MODULES); do \
+		(cd $$module && $(GOLANGCI_LINT) run --fix --config $(CURDIR)/.golangci.yml ./...) || true; \
+	done
