@@ -45,13 +45,23 @@ func newEnv(cfg Config) *Env {
 // Open returns the environment that runs for cfg, of which only Checkout,
 // Instance and Log matter. ErrNotUp says that there is none.
 func Open(cfg Config) (*Env, error) {
+	e, err := Inspect(cfg)
+	if err == nil && e.load().Phase != phaseUp {
+		return nil, fmt.Errorf("environment %s of %q: only %s: %w", e.net.id, e.cfg.Checkout, e.load().Phase, ErrNotUp)
+	}
+	return e, err
+}
+
+// Inspect is Open for an environment that may be half up or half down, to look
+// at its status and logs.
+func Inspect(cfg Config) (*Env, error) {
 	cfg, err := cfg.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	e := newEnv(cfg)
 	s := loadState(e.stateFile())
-	if s == nil || s.Phase != phaseUp {
+	if s == nil {
 		return nil, fmt.Errorf("environment %s of %q: %w", e.net.id, cfg.Checkout, ErrNotUp)
 	}
 	e.adopt(s)

@@ -102,7 +102,7 @@ func enterRoot(o initOrder) error {
 		{"binding /usr", func() error { return bindReadOnly("/usr", in("usr")) }},
 		{"binding /bin and the like", func() error { return linkSystem(o.Root) }},
 		{"binding /usr/local/lib", func() error { return unix.Mount(o.Local, in("usr/local/lib"), "", unix.MS_BIND, "") }},
-		{"binding /dev", func() error { return unix.Mount("/dev", in("dev"), "", unix.MS_BIND|unix.MS_REC, "") }},
+		{"making /dev", func() error { return makeDevices(in("dev")) }},
 		{"mounting /proc", func() error { return unix.Mount("proc", in("proc"), "proc", 0, "") }},
 		{"mounting /sys", func() error { return unix.Mount("sysfs", in("sys"), "sysfs", unix.MS_RDONLY, "") }},
 		{"mounting /run", func() error { return unix.Mount("tmpfs", in("run"), "tmpfs", 0, "mode=755,size=64m") }},
@@ -181,6 +181,9 @@ func mountDisks(o initOrder) error {
 			err = unix.Mount(device, to, "xfs", 0, "")
 		}
 		hold.Close()
+		if err == nil {
+			err = copyDevice(device, filepath.Join(o.Root, device))
+		}
 		if err != nil {
 			return fmt.Errorf("mounting %q at %q: %w", d.Image, d.Dir, err)
 		}

@@ -16,6 +16,7 @@ import (
 // Paths on a server.
 const (
 	glusterdPath    = "/usr/sbin/glusterd"
+	glusterdSocket  = "/run/glusterd.socket"
 	glusterdPIDFile = "/run/glusterd.pid"
 	glusterdLogFile = "/var/log/glusterfs/glusterd.log"
 	sshdPath        = "/usr/sbin/sshd"
@@ -81,6 +82,10 @@ func (s *Server) Start(ctx context.Context) error {
 func (s *Server) AwaitGlusterd(ctx context.Context) error {
 	log := filepath.Join(s.Root(), glusterdLogFile)
 	return until(ctx, glusterdReadyMax, "glusterd on "+s.name+" answers", log, func(ctx context.Context) error {
+		// Cheaper to ask than the command, while there cannot be an answer.
+		if _, err := os.Stat(s.Path(glusterdSocket)); err != nil {
+			return err
+		}
 		_, err := s.Gluster(ctx, "--timeout=5", "pool", "list")
 		return err
 	})
@@ -216,6 +221,9 @@ func (s *Server) MountBrick(ctx context.Context, n int) error {
 		return err
 	}
 	defer hold.Close()
+	if err := copyDevice(device, s.Path(device)); err != nil {
+		return err
+	}
 	_, err = s.Exec(ctx, "mount", "-t", "xfs", device, d.Dir)
 	return err
 }

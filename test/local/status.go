@@ -28,7 +28,7 @@ type ComponentStatus struct {
 
 // Status asks every part of the environment how it is, all at the same time.
 func (e *Env) Status(ctx context.Context) []ComponentStatus {
-	var asks []func(context.Context) ComponentStatus
+	asks := []func(context.Context) ComponentStatus{e.status}
 	if e.APIServer != nil {
 		asks = append(asks, e.APIServer.status)
 	}
@@ -51,6 +51,15 @@ func (e *Env) Status(ctx context.Context) []ComponentStatus {
 	// The jobs report through out and never fail.
 	_ = all(ctx, jobs)
 	return out
+}
+
+// status says how far the environment as a whole is.
+func (e *Env) status(context.Context) ComponentStatus {
+	c := ComponentStatus{Name: "environment", Address: e.net.net + ".0/24", Log: e.dir}
+	if p := e.load().Phase; p != phaseUp {
+		return c.sick("only %s: a run was killed or still is at work; up or down goes on from here", p)
+	}
+	return c.well("up in %s", e.dir)
 }
 
 // sick returns c with what is wrong.

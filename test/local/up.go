@@ -13,6 +13,10 @@ import (
 // downMax bounds taking down after a failed Up, whose context may have ended.
 const downMax = 2 * time.Minute
 
+// connectedMax bounds the wait until servers reach each other; a bridge forwards
+// as soon as it is up.
+const connectedMax = 15 * time.Second
+
 // Up makes the environment of cfg run and returns it. What runs already is
 // kept, what is killed, paused or cut off is brought back, servers are added
 // when there are too few. What a killed Up or Down left half done is taken down
@@ -144,7 +148,25 @@ func (e *Env) startAll(ctx context.Context) error {
 	for _, s := range e.Servers() {
 		jobs = append(jobs, s.bringBack)
 	}
-	return all(ctx, jobs)
+	if err := all(ctx, jobs); err != nil {
+		return err
+	}
+	return e.connected(ctx)
+}
+
+// connected fails when servers do not reach each other by name. The host
+// reaches them also where its firewall drops what crosses the bridge.
+func (e *Env) connected(ctx context.Context) error {
+	if len(e.Servers()) < 2 {
+		return nil
+	}
+	s1, s2 := e.Server(1), e.Server(2)
+	return until(ctx, connectedMax, s1.name+" reaches glusterd on "+s2.name+
+		" (a firewall of this host may filter bridges: see sysctl net.bridge.bridge-nf-call-iptables)", "",
+		func(ctx context.Context) error {
+			_, err := s1.Gluster(ctx, "--timeout=5", "--remote-host="+s2.name, "pool", "list")
+			return err
+		})
 }
 
 // bringBack makes the server as a new one, whatever was done to it, with its

@@ -19,6 +19,7 @@ import (
 const (
 	FilesDefault    = 200
 	BytesMaxDefault = 256 << 10
+	PauseDefault    = 10 * time.Millisecond
 	ReportEvery     = 500 * time.Millisecond
 	StallAfter      = time.Second
 	SamplesMax      = 20
@@ -32,7 +33,7 @@ type Config struct {
 	Report   string        // file the Report is written to, every ReportEvery; off the volume
 	Files    int           // files kept; the oldest goes when there is one more. Default FilesDefault
 	BytesMax int           // largest file; sizes are even between 1 and that. Default BytesMaxDefault
-	Pause    time.Duration // after each write and each read; default none
+	Pause    time.Duration // after each write and each read; default PauseDefault, none when negative
 	Seed     uint64        // of contents, sizes and the order of reading
 }
 
@@ -54,6 +55,9 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	}
 	if cfg.BytesMax <= 0 {
 		cfg.BytesMax = BytesMaxDefault
+	}
+	if cfg.Pause == 0 {
+		cfg.Pause = PauseDefault
 	}
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return Report{}, fmt.Errorf("making the folder to write to: %w", err)

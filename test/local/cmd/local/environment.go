@@ -90,7 +90,7 @@ func newStatus(o *options) *cobra.Command {
 		Short: "Say what runs, and what is unhealthy and why; exit code 1 when something is",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			env, err := local.Open(o.config())
+			env, err := local.Inspect(o.config())
 			if err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func newLogs(o *options) *cobra.Command {
 		Use:   "logs [COMPONENT...]",
 		Short: "Print the ends of the logs: etcd, kube-apiserver, s1, c1 ... (default: all)",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			env, err := local.Open(o.config())
+			env, err := local.Inspect(o.config())
 			if err != nil {
 				return err
 			}

@@ -168,7 +168,7 @@ func newWriter(o *options) *cobra.Command {
 	}
 	start.Flags().IntVar(&cfg.Files, "files", writer.FilesDefault, "files kept")
 	start.Flags().IntVar(&cfg.BytesMax, "bytes-max", writer.BytesMaxDefault, "largest file")
-	start.Flags().DurationVar(&cfg.Pause, "pause", 0, "after each write and each read")
+	start.Flags().DurationVar(&cfg.Pause, "pause", writer.PauseDefault, "after each write and each read")
 	start.Flags().Uint64Var(&cfg.Seed, "seed", 1, "of contents and sizes")
 	report := &cobra.Command{
 		Use:   "report VOLUME",

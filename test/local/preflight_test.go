@@ -1,0 +1,40 @@
+package local
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestPreflightNamesWhatIsMissing(t *testing.T) {
+	cases := map[string]struct {
+		err  error
+		want string
+	}{
+		"Device": {device("/dev/anthill-none", "anthill-none", "no such device: how to get it"), "no such device: how to get it"},
+		"Disk":   {room("/var/lib/anthill-none/deep", 1<<40, "a test"), "too little disk: a test needs 1099511627776 MiB"},
+	}
+	for name, tc := range cases {
+		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) || strings.Contains(tc.err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", name, tc.err, tc.want)
+		}
+	}
+	if err := room("/var/lib/anthill-none/deep", 1, "a test"); err != nil {
+		t.Errorf("enough room: %v", err)
+	}
+	if installed("anthill-none") {
+		t.Error("a tool that does not exist is found")
+	}
+}
+
+func TestSetupOfACompleteMachineDoesNothing(t *testing.T) {
+	needRoot(t)
+	if missing := missingPackages(true); len(missing) > 0 {
+		t.Fatalf("this machine lacks %q: run make setup", missing)
+	}
+	var out bytes.Buffer
+	must(t, Setup(t.Context(), &out))
+	if got := out.String(); got != "setup: every package is there\n" {
+		t.Errorf("Setup() says %q", got)
+	}
+}
