@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"sync/atomic"
 
@@ -20,6 +19,7 @@ const (
 type request struct {
 	guard  Guard
 	events []Event
+	facts  []fact // of events, which they point to
 	bytes  int
 	own    bool // epoch events of the journal itself are allowed
 
@@ -78,7 +78,8 @@ func (j *Journal) Append(ctx context.Context, g Guard, events ...Event) (Seq, er
 	return seq, nil
 }
 
-// check refuses what needs no look at the journal's state.
+// check refuses what needs no look at the journal's state, and decodes the
+// payloads, on the caller's goroutine.
 func (r *request) check() error {
 	if len(r.events) > AppendEventsMax {
 		return fmt.Errorf("%d events in one append, at most %d: %w", len(r.events), AppendEventsMax, ErrTooLarge)
@@ -98,10 +99,15 @@ func (r *request) check() error {
 			return fmt.Errorf("schema version %d of %s is unknown: %w", ev.SV, ev.Type, ErrIllegal)
 		case len(ev.Step) > nameMax || len(ev.Actor) > nameMax:
 			return fmt.Errorf("step or actor of %s is longer than %d bytes: %w", ev.Type, nameMax, ErrTooLarge)
-		case len(ev.Data) > 0 && (ev.Data[0] != '{' || !json.Valid(ev.Data)):
+		case len(ev.Data) > 0 && ev.Data[0] != '{':
 			return fmt.Errorf("payload of %s is not a JSON object: %w", ev.Type, ErrIllegal)
 		}
 		ev.SV, ev.Crit = max(ev.SV, 1), critical[ev.Type]
+		f, err := parseFact(ev)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, ErrIllegal)
+		}
+		r.facts = append(r.facts, f)
 		r.bytes += 256 + len(ev.Data)
 	}
 	if r.bytes > appendBytesMax {

@@ -51,6 +51,8 @@ func parseFact(ev *Event) (fact, error) {
 		into = &Progress{}
 	case StepSucceeded:
 		into = &Succeeded{}
+	case OpStarted, StepCompensated, EpochClosed:
+		into = &struct{}{}
 	default:
 		return f, nil
 	}

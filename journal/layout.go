@@ -29,7 +29,7 @@ var (
 	bMeta    = []byte("meta")
 	bEv      = []byte("ev")     // seq -> codec, hash, bytes
 	bOp      = []byte("op")     // op id -> OpHead
-	bOpen    = []byte("open")   // op id of operations that have not ended -> nothing
+	bOpen    = []byte("open")   // op id of operations that have not ended -> seq of op.planned
 	bIntent  = []byte("intent") // intent -> intentRow
 	bBlob    = []byte("blob")   // reserved by the format
 	bBallast = []byte("ballast")

@@ -79,7 +79,7 @@ func (r *refold) rows(bucket []byte) ([]row, error) {
 	case bytes.Equal(bucket, bOpen):
 		for id, o := range r.ops {
 			if !o.Terminal() {
-				rows = append(rows, row{key: id[:]})
+				rows = append(rows, row{key: id[:], val: seqKey(o.First)})
 			}
 		}
 	case bytes.Equal(bucket, bIntent):
@@ -192,8 +192,8 @@ func load(tx *bolt.Tx, s *scan) (*ledger, []Finding, error) {
 	}
 	ids := slices.SortedFunc(maps.Keys(s.open), func(a, b OpID) int { return cmp.Compare(s.open[a], s.open[b]) })
 	for _, id := range ids {
-		if tx.Bucket(bOpen).Get(id[:]) == nil {
-			add(rowKey(bOpen, id[:]), "the row is missing")
+		if first := tx.Bucket(bOpen).Get(id[:]); !bytes.Equal(first, seqKey(s.open[id])) {
+			add(rowKey(bOpen, id[:]), "the row is missing, or does not name event %d", s.open[id])
 		}
 		o, err := foldOp(tx, id)
 		if err != nil {

@@ -36,14 +36,18 @@ func (j *Journal) Snapshot(ctx context.Context, w io.Writer) (Manifest, error) {
 func (j *Journal) copyOut(ctx context.Context) (f *os.File, m Manifest, err error) {
 	j.snapping.Lock()
 	defer j.snapping.Unlock()
-	if f, err = unlinked(filepath.Dir(j.path)); err != nil {
+	f, err = unlinked(filepath.Dir(j.path))
+	if err != nil {
 		return nil, m, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, f.Close())
-		}
-	}()
+	if m, err = j.copyTo(ctx, f); err != nil {
+		return nil, m, errors.Join(err, f.Close())
+	}
+	return f, m, nil
+}
+
+// copyTo writes the file as of now to f and rewinds that.
+func (j *Journal) copyTo(ctx context.Context, f *os.File) (m Manifest, err error) {
 	err = j.view(func(tx *bolt.Tx) error {
 		meta, err := readMeta(tx, false)
 		if err != nil {
@@ -53,13 +57,16 @@ func (j *Journal) copyOut(ctx context.Context) (f *os.File, m Manifest, err erro
 		m.Size, err = tx.WriteTo(&contextWriter{ctx, f})
 		return err
 	})
+	if ctx.Err() != nil {
+		err = ctx.Err() // bbolt tells only the text
+	}
 	if err != nil {
-		return nil, m, err
+		return m, err
 	}
 	if _, err = f.Seek(0, io.SeekStart); err != nil {
-		return nil, m, fmt.Errorf("rewinding the copy: %w", err)
+		return m, fmt.Errorf("rewinding the copy: %w", err)
 	}
-	return f, m, nil
+	return m, nil
 }
 
 // unlinked makes a file without a name in dir.

@@ -160,11 +160,7 @@ func (j *Journal) admit(tx *bolt.Tx, batch *ledger, r *request) error {
 		if err := j.stamp(layer, ev, r.own, now); err != nil {
 			return err
 		}
-		f, err := parseFact(ev)
-		if err != nil {
-			return fmt.Errorf("%w: %w", err, ErrIllegal)
-		}
-		if err := layer.accept(f); err != nil {
+		if err := layer.accept(r.facts[i]); err != nil {
 			return err
 		}
 		layer.head.Seq = ev.Seq // the hash follows when all are accepted
@@ -270,7 +266,7 @@ func project(tx *bolt.Tx, l *ledger) error {
 		case o.Terminal():
 			err = open.Delete(id[:])
 		case o.First > l.parent.head.Seq:
-			err = open.Put(id[:], nil)
+			err = open.Put(id[:], seqKey(o.First))
 		}
 		if err != nil {
 			return fmt.Errorf("storing operation %s: %w", id, err)
@@ -318,10 +314,14 @@ func (j *Journal) publish(layer *ledger, appends int, took time.Duration) {
 
 // closeEpoch writes epoch.closed; the writer has ended.
 func (j *Journal) closeEpoch() error {
-	r := &request{events: []Event{{Type: EpochClosed, SV: 1}}, own: true, done: make(chan struct{})}
-	j.serve([]*request{r})
-	if r.err != nil {
-		return fmt.Errorf("closing the epoch: %w", r.err)
+	r := &request{events: []Event{{Type: EpochClosed}}, own: true, done: make(chan struct{})}
+	err := r.check()
+	if err == nil {
+		j.serve([]*request{r})
+		err = r.err
+	}
+	if err != nil {
+		return fmt.Errorf("closing the epoch: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,3 @@
+package journal
+
+func childFull() error { return nil }
