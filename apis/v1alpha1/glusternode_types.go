@@ -69,6 +69,10 @@ type GlusterNodeSpec struct {
 
 // ExternalServer is a server outside Kubernetes.
 //
+// Address and brick directory share file names of at most 255 characters with
+// the volume's name and what Anthill adds to a brick's path: with the longest
+// volume name glusterd 10.3 takes 128 of them and refuses 136.
+//
 // +kubebuilder:validation:XValidation:rule="self.brickDirs.all(d, size(self.address) + size(d) <= 120)",message="glusterd makes file names of volume, address and brick path: address and brick directory together may have at most 120 characters"
 type ExternalServer struct {
 	// address is the name by which peers and clients know the server; it is

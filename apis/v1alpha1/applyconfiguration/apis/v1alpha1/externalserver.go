@@ -10,6 +10,10 @@ import (
 // with apply.
 //
 // ExternalServer is a server outside Kubernetes.
+//
+// Address and brick directory share file names of at most 255 characters with
+// the volume's name and what Anthill adds to a brick's path: with the longest
+// volume name glusterd 10.3 takes 128 of them and refuses 136.
 type ExternalServerApplyConfiguration struct {
 	// address is the name by which peers and clients know the server; it is
 	// part of every brick's identity and never changes. It must be a DNS name,
