@@ -44,27 +44,29 @@ func (g *gate) owner() (*Owner, error) {
 
 // readOwner returns the newest valid record and its sequence.
 func readOwner(path string) (*Owner, uint64, error) {
-	b, err := os.ReadFile(path)
+	b, err := readBounded(path, 2*ownerSlotSize)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("reading the owner: %w", err)
 	}
-	var best *Owner
-	var seq uint64
-	for i := range 2 {
-		if len(b) < (i+1)*ownerSlotSize {
-			break
-		}
-		if o, n, ok := decodeOwner(b[i*ownerSlotSize : (i+1)*ownerSlotSize]); ok && n > seq {
-			best, seq = o, n
-		}
-	}
-	if best == nil {
+	o, seq, ok := newestOwner(b)
+	if !ok {
 		return nil, 0, fmt.Errorf("reading the owner in %q: %w", path, errOwnerDamaged)
 	}
-	return best, seq, nil
+	return o, seq, nil
+}
+
+// newestOwner picks the valid slot with the highest sequence.
+func newestOwner(b []byte) (best *Owner, seq uint64, ok bool) {
+	for len(b) >= ownerSlotSize {
+		if o, n, valid := decodeOwner(b[:ownerSlotSize]); valid && n > seq {
+			best, seq, ok = o, n, true
+		}
+		b = b[ownerSlotSize:]
+	}
+	return best, seq, ok
 }
 
 func decodeOwner(b []byte) (*Owner, uint64, bool) {

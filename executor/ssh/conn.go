@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/crypto/ssh"
@@ -13,7 +14,7 @@ import (
 // A conn is one connection that is logged in.
 type conn struct {
 	addr   string
-	raw    net.Conn
+	raw    *countingConn
 	client *ssh.Client
 	slots  chan struct{} // one per open session
 	done   chan struct{} // closed when the connection is gone
@@ -27,13 +28,41 @@ type conn struct {
 // layer would wait for a server that may be gone; closing TCP does not.
 func (c *conn) cut() { _ = c.raw.Close() }
 
-// answers asks the server for a sign of life.
+// answers asks the server for a sign of life and waits for one: the answer, or
+// anything else, for an answer stands in line behind an upload.
 func (c *conn) answers(wait time.Duration) bool {
-	late := time.AfterFunc(wait, c.cut)
-	defer late.Stop()
-	// sshd does not know the request and says so, which is all we want.
-	_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
-	return err == nil
+	replied := make(chan error, 1)
+	go func() {
+		// sshd does not know the request and says so, which is all we want.
+		_, _, err := c.client.SendRequest("keepalive@openssh.com", true, nil)
+		replied <- err
+	}()
+	for seen := c.raw.reads.Load(); ; {
+		select {
+		case err := <-replied:
+			return err == nil
+		case <-time.After(wait):
+			now := c.raw.reads.Load()
+			if now == seen {
+				return false
+			}
+			seen = now
+		}
+	}
+}
+
+// A countingConn counts the reads that brought something.
+type countingConn struct {
+	net.Conn
+	reads atomic.Uint64
+}
+
+func (c *countingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 {
+		c.reads.Add(1)
+	}
+	return n, err
 }
 
 // dial connects and logs in. The error is one of the typed ones.
@@ -48,10 +77,11 @@ func dial(ctx context.Context, ep Endpoint, o Options) (*conn, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.DialWait)
 	defer cancel()
-	raw, err := o.Dial(ctx, "tcp", ep.addr())
+	tcp, err := o.Dial(ctx, "tcp", ep.addr())
 	if err != nil {
 		return nil, &UnreachableError{Addr: ep.addr(), Err: err}
 	}
+	raw := &countingConn{Conn: tcp}
 	// The handshake knows no context: closing the connection ends it.
 	stop := context.AfterFunc(ctx, func() { raw.Close() })
 	defer stop()

@@ -38,14 +38,33 @@ type result struct {
 
 var errLost = errors.New("the connection was lost")
 
+// busyPause is between two tries to open a session that sshd refuses: it
+// counts one that just ended for a moment longer than we do, and its limit may
+// be below ours.
+const busyPause = 25 * time.Millisecond
+
 // run carries x out. The error is that nothing was begun, typed; everything
 // later is in the result. When ctx ends first the result says whether the
 // input may have left.
 func (p *Pool) run(ctx context.Context, ep Endpoint, x *exchange) (result, error) {
-	c, err := p.get(ctx, ep)
-	if err != nil {
-		return result{}, err
+	for last := false; ; last = true {
+		c, err := p.get(ctx, ep)
+		if err != nil {
+			return result{}, err
+		}
+		res, err := p.runOn(ctx, c, x)
+		// A connection that died since it was last used shows it only now.
+		// Nothing was sent on it, so a new one may take its place.
+		if last || !errors.Is(err, errLost) || ctx.Err() != nil {
+			return res, err
+		}
+		c.cut()
+		<-c.done
 	}
+}
+
+// runOn carries x out on a connection that get returned.
+func (p *Pool) runOn(ctx context.Context, c *conn, x *exchange) (result, error) {
 	if err := p.slot(ctx, c); err != nil {
 		p.release(c)
 		return result{}, err
@@ -56,7 +75,7 @@ func (p *Pool) run(ctx context.Context, ep Endpoint, x *exchange) (result, error
 	}
 	got := make(chan answer, 1)
 	if !p.spawn(func() {
-		res, err := x.talk(c)
+		res, err := x.talk(c, p.o.SessionWait)
 		<-c.slots
 		p.release(c)
 		got <- answer{res, err}
@@ -91,15 +110,15 @@ func (p *Pool) slot(ctx context.Context, c *conn) error {
 
 // talk runs in a goroutine of its own: none of its calls ends with a context,
 // all end with the connection.
-func (x *exchange) talk(c *conn) (result, error) {
+func (x *exchange) talk(c *conn, wait time.Duration) (result, error) {
 	lost := func(err error) error {
-		return &UnreachableError{Addr: c.addr, Err: fmt.Errorf("opening a session: %w", err)}
+		return &UnreachableError{Addr: c.addr, Err: fmt.Errorf("opening a session: %w: %w", errLost, err)}
 	}
-	s, err := c.client.NewSession()
+	s, err := x.open(c, wait)
 	if err != nil {
-		var refused *ssh.OpenChannelError
-		if errors.As(err, &refused) {
-			return result{}, &gate.BusyError{Text: fmt.Sprintf("%s opens no further session (%s)", c.addr, refused.Reason)}
+		var busy *gate.BusyError
+		if errors.As(err, &busy) {
+			return result{}, err
 		}
 		return result{}, lost(err)
 	}
@@ -138,6 +157,35 @@ func (x *exchange) talk(c *conn) (result, error) {
 		res.err = errors.Join(werr, err)
 	}
 	return res, nil
+}
+
+// open opens a session, and again while the server refuses, until wait is over.
+func (x *exchange) open(c *conn, wait time.Duration) (*ssh.Session, error) {
+	late := time.NewTimer(wait)
+	defer late.Stop()
+	for {
+		s, err := c.client.NewSession()
+		var refused *ssh.OpenChannelError
+		if !errors.As(err, &refused) {
+			return s, err
+		}
+		select {
+		case <-c.done:
+			return nil, err
+		case <-late.C:
+			return nil, &gate.BusyError{Text: fmt.Sprintf("%s opens no further session (%s)", c.addr, refused.Reason)}
+		case <-time.After(busyPause):
+		}
+		if x.left() {
+			return nil, context.Canceled
+		}
+	}
+}
+
+func (x *exchange) left() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.abandoned
 }
 
 // begin claims the right to send the input; false when the caller has left.
