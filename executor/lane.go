@@ -89,6 +89,10 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 		n := d.n + 1
 		if after.Ver != fresh.Ver {
 			n = 0
+		} else if wait == 0 {
+			// Nothing moved and nobody said when to look again: whatever the
+			// reason, a lane never spins.
+			wait = l.e.backoff(d.n, 10*time.Second, idle)
 		}
 		l.due[op.ID] = due{at: l.e.opts.Clock.Now().Add(wait), ver: after.Ver, n: n}
 		sleep = min(sleep, wait)

@@ -76,8 +76,8 @@ func retry(op *view.Op, open []*view.Op, why journal.Decision) (journal.Event, s
 		ev, err := journal.New(journal.OpResumed, op.ID, why)
 		return ev, "resumed", err
 	case op.State == view.Abandoned:
-		why.Intent = op.Plan.Intent
-		ev, err := journal.New(journal.IntentReleased, op.ID, why)
+		why.Intent, why.By = op.Plan.Intent, op.ID
+		ev, err := journal.New(journal.IntentReleased, journal.OpID{}, why)
 		return ev, "the planner may plan it again", err
 	case op.State.Terminal():
 		return journal.Event{}, "", refusef("operation %s has ended (%s); if something is still to be done the planner plans a new one", op.ID, op.State)

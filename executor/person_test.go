@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/journal/view"
+)
+
+func TestCancelUndoesWhatWasDone(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.w.prepare["p"] = func() error { return Errorf(Transient, "Held", "held") }
+		id := r.plan([]string{"pool"}, nil, step("a", "undo@1", journal.Compensatable), step("b", "do@1", journal.Compensatable),
+			step("c", "undo@1", journal.Compensatable), step("p", "do@1", journal.Pivot))
+		r.await(id, "at the pivot", func(o *view.Op) bool { return o.Current() == 3 })
+		if _, err := r.decide(Decision{Verb: "cancel", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		r.awaitState(id, view.Cancelled)
+		equal(t, "undone", strings.Join(r.w.undone, " "), "c a")
+	})
+}
+
+func TestCancelWaitsForACommandThatMayStillLand(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		over := false
+		r.w.act["a"] = func(int) error { return errLost }
+		r.w.over["a"] = func() (bool, string, error) { return over, "still runs", nil }
+		id := r.plan(nil, nil, step("a", "settle@1", journal.Compensatable), step("p", "do@1", journal.Pivot))
+		r.await(id, "unknown", func(o *view.Op) bool { return o.Steps[0].State == view.Unknown })
+		if _, err := r.decide(Decision{Verb: "abandon", Op: id}); !IsRefused(err) {
+			t.Errorf("abandoning an operation whose command may still land: %v; want a refusal", err)
+		}
+		if _, err := r.decide(Decision{Verb: "cancel", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		op := r.awaitState(id, view.Cancelling)
+		if op.State != view.Cancelling {
+			t.Errorf("%s before the command was over", op.State)
+		}
+		r.w.mu.Lock()
+		over = true
+		r.w.mu.Unlock()
+		r.awaitState(id, view.Cancelled)
+	})
+}
+
+func TestNothingIsCancelledAfterThePivot(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.plan(nil, nil, step("p", "do@1", journal.Pivot), step("w", "wait@1", journal.Waiting))
+		r.await(id, "past the pivot", func(o *view.Op) bool { return o.Current() == 1 })
+		if _, err := r.decide(Decision{Verb: "cancel", Op: id}); !IsRefused(err) {
+			t.Errorf("cancel after the pivot: %v; want a refusal", err)
+		}
+	})
+}
+
+func TestAbandonLeavesATombstone(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.w.act["a"] = func(int) error { return Errorf(Permanent, "Bad", "bad") }
+		id := r.plan(nil, nil, step("a", "do@1", journal.Pivot))
+		op := r.awaitState(id, view.Suspended)
+		if _, err := r.decide(Decision{Verb: "abandon", Op: id, Version: op.Ver + 1}); !IsRefused(err) {
+			t.Errorf("with another version: %v; want a refusal", err)
+		}
+		if _, err := r.decide(Decision{Verb: "abandon", Op: id, Version: op.Ver}); err != nil {
+			t.Fatal(err)
+		}
+		now, err := r.state.Snapshot()
+		if err != nil || len(now.Tombstones) != 1 {
+			t.Fatalf("tombstones %v, %v; want one", now.Tombstones, err)
+		}
+		if _, err := r.decide(Decision{Verb: "retry", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		if now, _ = r.state.Snapshot(); len(now.Tombstones) != 0 {
+			t.Errorf("tombstones %v after retry; want none", now.Tombstones)
+		}
+	})
+}
+
+func TestResolveSettlesWhatNobodyCanSee(t *testing.T) {
+	for outcome, acts := range map[string]int{"done": 1, "not-done": 2} {
+		t.Run(outcome, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.w.act["a"] = func(n int) error {
+					if n == 1 {
+						return errLost
+					}
+					r.w.done["a"] = true
+					return nil
+				}
+				id := r.plan(nil, nil, step("a", "once@1", journal.Pivot))
+				r.awaitState(id, view.Suspended)
+				if _, err := r.decide(Decision{Verb: "resolve", Op: id, Step: "a", Outcome: "maybe"}); !IsRefused(err) {
+					t.Errorf("outcome maybe: %v; want a refusal", err)
+				}
+				if _, err := r.decide(Decision{Verb: "resolve", Op: id, Step: "a", Outcome: outcome}); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := r.decide(Decision{Verb: "retry", Op: id}); err != nil {
+					t.Fatal(err)
+				}
+				r.awaitState(id, view.Completed)
+				if len(r.w.acts) != acts {
+					t.Errorf("%d acts after %s, want %d", len(r.w.acts), outcome, acts)
+				}
+			})
+		})
+	}
+}
+
+func TestAReasonIsRequired(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.plan([]string{"x"}, nil, step("w", "wait@1", journal.Waiting))
+		if _, err := r.e.Decide(t.Context(), Decision{Verb: "cancel", Op: id, Reason: " "}); !IsRefused(err) {
+			t.Errorf("without a reason: %v; want a refusal", err)
+		}
+	})
+}
