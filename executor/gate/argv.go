@@ -58,28 +58,9 @@ const (
 // stand anywhere after it, no other option may. Run needs --mode=script: there
 // is nobody to answer a question.
 func Allowed(v Verb, argv []string) error {
-	if len(argv) == 0 || argv[0] != "gluster" {
-		return fmt.Errorf("the command must be gluster")
-	}
-	if len(argv) > argvMax {
-		return fmt.Errorf("%d arguments are more than %d", len(argv), argvMax)
-	}
-	var words []string
-	script := false
-	for _, a := range argv[1:] {
-		switch {
-		case !clean(a, argSizeMax):
-			return fmt.Errorf("argument %.40q is empty, too long or not printable", a)
-		case a == "--mode=script":
-			script = true
-		case a == "--xml", isTimeout(a):
-		case a == "--version":
-			words = append(words, a)
-		case strings.HasPrefix(a, "--"):
-			return fmt.Errorf("option %.40q is not accepted", a)
-		default:
-			words = append(words, a)
-		}
+	words, script, err := splitArgv(argv)
+	if err != nil {
+		return err
 	}
 	list := readForms
 	if v == Run {
@@ -94,6 +75,32 @@ func Allowed(v Verb, argv []string) error {
 		}
 	}
 	return fmt.Errorf("%.200q is not among the commands the gate will %s", strings.Join(words, " "), v)
+}
+
+// splitArgv takes the accepted options out of a command line.
+func splitArgv(argv []string) (words []string, script bool, err error) {
+	if len(argv) == 0 || argv[0] != "gluster" {
+		return nil, false, fmt.Errorf("the command must be gluster")
+	}
+	if len(argv) > argvMax {
+		return nil, false, fmt.Errorf("%d arguments are more than %d", len(argv), argvMax)
+	}
+	for _, a := range argv[1:] {
+		switch {
+		case !clean(a, argSizeMax):
+			return nil, false, fmt.Errorf("argument %.40q is empty, too long or not printable", a)
+		case a == "--mode=script":
+			script = true
+		case a == "--xml", isTimeout(a):
+		case a == "--version":
+			words = append(words, a)
+		case strings.HasPrefix(a, "--"):
+			return nil, false, fmt.Errorf("option %.40q is not accepted", a)
+		default:
+			words = append(words, a)
+		}
+	}
+	return words, script, nil
 }
 
 // A form is one line of a list.

@@ -20,16 +20,14 @@ func (g *gate) drop(req Request) (Reply, error) {
 	if err != nil {
 		return Reply{}, err
 	}
-	if info.Exists {
-		if err := unused(info); err != nil {
-			return Reply{}, err
-		}
-		switch {
-		case info.VolumeID != "":
-			return Reply{}, brickRefusal(info, "%s carries the volume id %s", info.Path, info.VolumeID)
-		case !info.Empty:
-			return Reply{}, brickRefusal(info, "%s is not empty, it holds %s", info.Path, strings.Join(info.Entries, ", "))
-		}
+	if err := unused(info); err != nil {
+		return Reply{}, err
+	}
+	switch {
+	case info.VolumeID != "":
+		return Reply{}, brickRefusal(info, "%s carries the volume id %s", info.Path, info.VolumeID)
+	case info.Exists && !info.Empty:
+		return Reply{}, brickRefusal(info, "%s is not empty, it holds %s", info.Path, strings.Join(info.Entries, ", "))
 	}
 	b := req.Brick
 	for _, dir := range [][2]string{{b.Volume + "/" + b.Leaf, "brick"}, {b.Volume, b.Leaf}, {".", b.Volume}} {

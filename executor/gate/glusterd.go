@@ -96,24 +96,34 @@ func (g *gate) brickFiles() ([]brickFile, error) {
 	}
 	var out []brickFile
 	for _, v := range vols {
-		dir := g.brickDir(v)
-		entries, err := listDir(dir)
+		bricks, err := g.volumeBricks(v)
 		if err != nil {
-			return nil, fmt.Errorf("listing the bricks of volume %q: %w", v, err)
+			return nil, err
 		}
-		for _, e := range entries {
-			b, err := readBounded(filepath.Join(dir, e.Name()), 64<<10)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, fmt.Errorf("reading a brick of volume %q: %w", v, err)
-			}
-			if len(out) >= brickFilesMax {
-				return nil, fmt.Errorf("more than %d bricks", brickFilesMax)
-			}
-			out = append(out, brickFile{volume: v, path: field(b, "path"), uuid: field(b, "uuid")})
+		if out = append(out, bricks...); len(out) > brickFilesMax {
+			return nil, fmt.Errorf("more than %d bricks", brickFilesMax)
 		}
+	}
+	return out, nil
+}
+
+// volumeBricks reads vols/V/bricks/*.
+func (g *gate) volumeBricks(volume string) ([]brickFile, error) {
+	dir := g.brickDir(volume)
+	entries, err := listDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("listing the bricks of volume %q: %w", volume, err)
+	}
+	var out []brickFile
+	for _, e := range entries {
+		b, err := readBounded(filepath.Join(dir, e.Name()), 64<<10)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading a brick of volume %q: %w", volume, err)
+		}
+		out = append(out, brickFile{volume: volume, path: field(b, "path"), uuid: field(b, "uuid")})
 	}
 	return out, nil
 }

@@ -40,23 +40,42 @@ func (g *gate) lockPath() string { return filepath.Join(g.StateDir, "lock") }
 // take waits for the lock, at most wait, and leaves h in it. errLockBusy when
 // the time is over; the error of ctx when that ends first.
 func (g *gate) take(ctx context.Context, h holder, wait time.Duration) (*lock, error) {
-	if err := g.makeStateDir(); err != nil {
-		return nil, err
+	// Release removes the file under those who wait for it; what they get then
+	// is a lock on nothing.
+	for range 3 {
+		if err := g.makeStateDir(); err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(g.lockPath(), os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("opening the lock: %w", err)
+		}
+		if err := g.await(ctx, f, max(wait, lockGrace)); err != nil {
+			f.Close()
+			return nil, err
+		}
+		l := &lock{f}
+		if !l.current(g.lockPath()) {
+			l.release()
+			continue
+		}
+		if err := l.sign(h); err != nil {
+			l.release()
+			return nil, err
+		}
+		return l, nil
 	}
-	f, err := os.OpenFile(g.lockPath(), os.O_RDWR|os.O_CREATE, 0o600)
+	return nil, errLockBusy
+}
+
+// current reports whether the lock is on the file that is at path now.
+func (l *lock) current(path string) bool {
+	held, err := l.f.Stat()
 	if err != nil {
-		return nil, fmt.Errorf("opening the lock: %w", err)
+		return false
 	}
-	if err := g.await(ctx, f, max(wait, lockGrace)); err != nil {
-		f.Close()
-		return nil, err
-	}
-	l := &lock{f}
-	if err := l.sign(h); err != nil {
-		l.release()
-		return nil, err
-	}
-	return l, nil
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(held, there)
 }
 
 func (g *gate) await(ctx context.Context, f *os.File, wait time.Duration) error {

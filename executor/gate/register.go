@@ -159,6 +159,46 @@ func (g *gate) compare(m *Mount, d *os.File, table []mountLine) {
 	}
 }
 
+// mounted refuses to start a volume that has a brick of this server on a
+// registered directory which is not what was registered (S12): glusterd would
+// serve whatever lies below the mount point.
+func (g *gate) mounted(argv []string) error {
+	words, _, err := splitArgv(argv)
+	if err != nil || len(words) < 3 || words[0] != "volume" || words[1] != "start" {
+		return err
+	}
+	own, err := g.uuid()
+	if err != nil {
+		return err
+	}
+	bricks, err := g.volumeBricks(words[2])
+	if err != nil {
+		return err
+	}
+	dirs, err := g.registeredDirs()
+	if err != nil {
+		return err
+	}
+	table, err := mountTable()
+	if err != nil {
+		return err
+	}
+	var wrong []Mount
+	for _, d := range dirs {
+		mine := func(b brickFile) bool { return b.uuid == own && below(b.path, d) }
+		if !slices.ContainsFunc(bricks, mine) {
+			continue
+		}
+		if m := g.look(d, table); m.Error != "" {
+			wrong = append(wrong, m)
+		}
+	}
+	if len(wrong) > 0 {
+		return mountRefusal(wrong)
+	}
+	return nil
+}
+
 func openError(dir string, err error) string {
 	switch {
 	case errors.Is(err, unix.ELOOP):

@@ -111,6 +111,9 @@ func (g *gate) run(ctx context.Context, req Request) (Reply, error) {
 	if old != nil {
 		return again(old)
 	}
+	if err := g.mounted(req.Argv); err != nil {
+		return Reply{}, err
+	}
 	rec, err := g.begin(req)
 	if err != nil {
 		return Reply{}, err

@@ -57,7 +57,7 @@ func TestRunIsFenced(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, v := range []Verb{Run, Register, MakeBrick, Retire, Reclaim} {
+			for _, v := range []Verb{Run, Register, MakeBrick, Drop, Retire, Reclaim, Release} {
 				req := tc.req
 				req.Verb, req.Attempt, req.Argv = v, "x-"+string(v), set("ok")
 				req.Dirs = []string{"/nowhere"}

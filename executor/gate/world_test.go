@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 		StateDir: filepath.Join(dir, "state"), GlusterdDir: filepath.Join(dir, "glusterd"),
 		LogDir: filepath.Join(dir, "log"), RunDir: filepath.Join(dir, "run"),
 		PIDFiles: []string{filepath.Join(dir, "run/glusterd.pid")}, ProcDir: filepath.Join(dir, "proc"),
-		Gluster: self, Exe: self, Env: []string{"GATE_TEST_LOG=" + w.log},
+		BinaryDir: filepath.Join(dir, "lib"), Gluster: self, Exe: self, Env: []string{"GATE_TEST_LOG=" + w.log},
 	}
 	w.write(filepath.Join(w.o.ProcDir, "sys/kernel/random/boot_id"), "boot-1\n")
 	return w

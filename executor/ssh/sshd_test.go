@@ -2,6 +2,7 @@ package ssh
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -152,14 +153,13 @@ func client(s gate.Transport) *gate.Client {
 	return gate.NewClient(s, pool, "op-1", func() uint64 { return 1 })
 }
 
+// gateFile is what is installed. A benchmark of the gate names the real one.
+var gateFile = cmp.Or(os.Getenv("SSH_TEST_GATE"), "/proc/self/exe")
+
 // ready installs the gate and claims the server.
 func ready(t testing.TB, s gate.Server) *gate.Client {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(self)
+	b, err := os.ReadFile(gateFile)
 	if err != nil {
 		t.Fatal(err)
 	}

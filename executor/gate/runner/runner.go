@@ -14,7 +14,8 @@ import (
 )
 
 // A Runner is a gluster.Runner over one server's gate. Its errors are those of
-// gate.Client; gate.NotStarted tells the ones after which nothing happened.
+// gate.Client, which also are gluster.ErrServerBusy or gluster.ErrFenced where
+// that fits; gluster.IsNotStarted and gate.NotStarted agree about them.
 type Runner struct {
 	client   *gate.Client
 	lockWait time.Duration
@@ -44,10 +45,30 @@ func (r *Runner) Run(ctx context.Context, c gluster.Command) (gluster.Output, er
 		res, _, err = r.client.Run(ctx, cmd)
 	}
 	if err != nil {
-		return gluster.Output{}, err
+		return gluster.Output{}, classify(err)
 	}
 	return gluster.Output{
 		Exit: res.Exit, Stdout: res.Stdout, Stderr: res.Stderr,
 		Truncated: res.Truncated, TimedOut: res.TimedOut, Elapsed: res.Elapsed,
 	}, nil
 }
+
+// classify marks an error as one the gluster client knows. An attempt that is
+// busy with itself is not marked: it has started.
+func classify(err error) error {
+	var busy *gate.BusyError
+	var fenced *gate.FencedError
+	switch {
+	case errors.As(err, &busy) && !busy.Same:
+		return &marked{err, gluster.ErrServerBusy}
+	case errors.As(err, &fenced):
+		return &marked{err, gluster.ErrFenced}
+	}
+	return err
+}
+
+// A marked error is two in one, with the text of the first.
+type marked struct{ err, as error }
+
+func (e *marked) Error() string   { return e.err.Error() }
+func (e *marked) Unwrap() []error { return []error{e.err, e.as} }
