@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +23,7 @@ import (
 // the journal.
 type Follower struct {
 	r     *Reconciler
-	next  journal.Seq
+	next  atomic.Uint64 // number of the first event not handled
 	queue queue
 }
 
@@ -36,8 +37,13 @@ var _ source.Source = (*Follower)(nil)
 
 // NewFollower makes a Follower that starts behind the present head.
 func NewFollower(r *Reconciler) *Follower {
-	return &Follower{r: r, next: r.journal.Head().Seq + 1}
+	f := &Follower{r: r}
+	f.next.Store(uint64(r.journal.Head().Seq) + 1)
+	return f
 }
+
+// Seen is the number of the last event that has been handled.
+func (f *Follower) Seen() journal.Seq { return journal.Seq(f.next.Load() - 1) }
 
 // Start follows until ctx ends. It does not block; a controller calls it once.
 func (f *Follower) Start(ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
@@ -62,9 +68,9 @@ const (
 
 func (f *Follower) follow(ctx context.Context, changed <-chan struct{}) {
 	for {
-		events, err := f.r.journal.Read(f.next, pageMax)
+		events, err := f.r.journal.Read(f.Seen()+1, pageMax)
 		if err != nil {
-			log.FromContext(ctx).Error(err, "following the journal failed", "seq", f.next)
+			log.FromContext(ctx).Error(err, "following the journal failed", "seq", uint64(f.Seen())+1)
 			if !sleep(ctx, reread) {
 				return
 			}
@@ -72,7 +78,7 @@ func (f *Follower) follow(ctx context.Context, changed <-chan struct{}) {
 		}
 		for i := range events {
 			f.handle(ctx, &events[i])
-			f.next = events[i].Seq + 1
+			f.next.Store(uint64(events[i].Seq) + 1)
 		}
 		if len(events) > 0 {
 			continue
