@@ -37,6 +37,7 @@ func newRootCommand(name string) *cobra.Command {
 	cmd.SetFlagErrorFunc(cli.FlagError)
 	cmd.AddCommand(
 		journalctl.NewCommand(journalctl.Env{Person: func() (string, error) { return person(name == pluginName) }}),
+		newManagerCommand(),
 		newNodeCommand(),
 		newVersionCommand(),
 	)

@@ -1,14 +1,15 @@
 // Package gatefirst makes "anthill node gate", and the same binary called
 // "gate", serve its one request before the rest of the binary is initialised.
 //
-// The gate is started for every look at a server. The Kubernetes libraries the
-// manager needs take several times as long to initialise as the gate takes to
-// answer, and a binary cannot leave parts of itself out. But Go initialises
-// packages in the order of their import paths, each as soon as its imports
-// are, and this package imports nothing but the gate; its path comes before
-// those of the libraries. So it takes over in its own init.
+// The gate is started for every look at a server, and initialising the
+// Kubernetes libraries the manager needs takes several times as long as the
+// gate itself; a binary cannot leave parts of itself out. But Go initialises
+// the packages that are ready in the order of their import paths. This one
+// imports nothing but the gate, so it is ready as soon as the standard library
+// is, long before the schemes, clients and metrics that cost the time. So it
+// takes over in its own init.
 //
-// A test asserts that none of those libraries was initialised.
+// A test asserts that none of the expensive packages was initialised.
 package gatefirst
 
 import (

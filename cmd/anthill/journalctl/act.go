@@ -165,7 +165,7 @@ func (o *actOptions) act(ctx context.Context, r *opened, p *printer, arg string)
 		note(p.err, "the decision may have been recorded: anthill journal show %s tells", id)
 		return err
 	case err != nil:
-		return r.refused(ctx, id, fmt.Errorf("%s %s: %w", o.verb, id, err))
+		return o.refused(ctx, r, id, fmt.Errorf("%s %s: %w", o.verb, id, err))
 	}
 	if p.People() {
 		text := "operation " + id.String()
@@ -189,15 +189,19 @@ func (o *actOptions) act(ctx context.Context, r *opened, p *printer, arg string)
 	return d.Close()
 }
 
-// refused gives a refusal its exit code: when the outcome of the operation's
-// step is in doubt, that has to be settled first.
-func (o *opened) refused(ctx context.Context, id journal.OpID, err error) error {
+// refused gives a refusal its exit code: the operation has gone on since the
+// person looked, or the outcome of its step is in doubt and has to be settled
+// first.
+func (o *actOptions) refused(ctx context.Context, r *opened, id journal.OpID, err error) error {
 	if !errors.Is(err, journal.ErrRefused) && !journal.IsIllegal(err) {
 		return err
 	}
-	op, _, ferr := o.fold(ctx, id, nil)
+	op, _, ferr := r.fold(ctx, id, nil)
 	if ferr != nil {
 		return err
+	}
+	if o.ifVersion != 0 && o.ifVersion != op.Ver {
+		return &cli.Error{Code: cli.Conflict, Err: err}
 	}
 	if k := op.Current(); !op.State.Terminal() && k < len(op.Steps) && op.Steps[k].State == view.Unknown {
 		return &cli.Error{Code: cli.NeedsDecision, Err: err}

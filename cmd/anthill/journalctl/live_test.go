@@ -186,6 +186,16 @@ func TestDecisions(t *testing.T) {
 				return a
 			}(), code: cli.NeedsDecision, err: "settle it first",
 		},
+		"RefusedStale": {
+			reason: "A refusal of what has changed since is exit 4.",
+			args:   []string{"retry", "019c5a06", "--reason", "disk is back", "--if-version", "1"},
+			answer: fmt.Errorf("look again: %w", journal.ErrRefused),
+			asked: func() journal.Act {
+				a := ask("retry")
+				a.IfVersion = 1
+				return a
+			}(), code: cli.Conflict, err: "look again",
+		},
 		"Gone": {
 			reason: "No such operation is exit 3 and nobody is asked.",
 			args:   []string{"retry", "019c5aff", "--reason", "disk is back"},
