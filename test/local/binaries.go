@@ -128,8 +128,13 @@ func (p program) build(ctx context.Context, logf func(string, ...any)) error {
 
 // compile builds into a folder beside the final one and renames that.
 func (p program) compile(ctx context.Context, version, path string) error {
-	tmp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(path)), ".building-")
-	if err != nil {
+	// One name, so that what a killed build left is removed by the next; the lock
+	// keeps others out.
+	tmp := filepath.Dir(path) + ".building"
+	if err := os.RemoveAll(tmp); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(tmp, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(tmp)

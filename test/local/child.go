@@ -129,7 +129,8 @@ func (b birth) bear(ctx context.Context) (p proc, err error) {
 	}
 	defer readyR.Close()
 
-	cmd := exec.Command("/proc/self/exe")
+	// It outlives ctx.
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/proc/self/exe")
 	cmd.Args = []string{"anthill-local", b.argv}
 	cmd.Env = append(machineEnv(), roleVariable+"="+b.role)
 	cmd.Dir = "/"
@@ -143,7 +144,7 @@ func (b birth) bear(ctx context.Context) (p proc, err error) {
 		return proc{}, fmt.Errorf("starting %s: %w", b.argv, err)
 	}
 	p, err = newProc(cmd.Process.Pid, b.argv)
-	go cmd.Wait() // reaps; ends with the child
+	go func() { _ = cmd.Wait() }() // reaps; how the child ended is asked elsewhere
 	defer func() {
 		if err != nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), machineEndMax)
@@ -169,7 +170,10 @@ func (b birth) bear(ctx context.Context) (p proc, err error) {
 
 // awaitReady waits for the child's word.
 func awaitReady(ctx context.Context, ready *os.File, b birth) error {
-	stop := context.AfterFunc(ctx, func() { ready.SetReadDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() {
+		// A pipe has deadlines, and one in the past ends the read.
+		_ = ready.SetReadDeadline(time.Unix(1, 0))
+	})
 	defer stop()
 	line, err := io.ReadAll(io.LimitReader(ready, int64(len(readyLine))))
 	switch {

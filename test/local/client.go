@@ -258,7 +258,7 @@ func (m *Mount) writerProcess() (proc, error) {
 // then a child of pid 1, and so of the machine alone.
 func runWriter() error {
 	if len(os.Args) == 3 {
-		cmd := exec.Command("/proc/self/exe", writerArg, os.Args[2], "run")
+		cmd := exec.CommandContext(context.Background(), "/proc/self/exe", writerArg, os.Args[2], "run")
 		cmd.Env = append(os.Environ(), roleVariable+"="+roleWriter)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -71,11 +71,11 @@ func (c Config) withDefaults() (Config, error) {
 			return c, fmt.Errorf("finding the checkout from %q: %w", wd, err)
 		}
 	}
-	real, err := filepath.EvalSymlinks(c.Checkout)
+	resolved, err := filepath.EvalSymlinks(c.Checkout)
 	if err != nil {
 		return c, fmt.Errorf("resolving the checkout: %w", err)
 	}
-	c.Checkout = real
+	c.Checkout = resolved
 	if c.Bricks == 0 {
 		c.Bricks = 2
 	}

@@ -110,7 +110,7 @@ func awaitNoLoops(ctx context.Context, dir string, deadline time.Duration) error
 		for device := range loops {
 			if f, err := os.OpenFile(device, os.O_RDONLY, 0); err == nil {
 				// With users left this only marks it to be freed with the last one.
-				unix.IoctlSetInt(int(f.Fd()), unix.LOOP_CLR_FD, 0)
+				_ = unix.IoctlSetInt(int(f.Fd()), unix.LOOP_CLR_FD, 0)
 				f.Close()
 			}
 		}

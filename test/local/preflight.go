@@ -2,12 +2,14 @@ package local
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,6 +20,9 @@ const (
 	diskServerMiB = 64   // more per server
 	diskBuildMiB  = 6144 // compiling kube-apiserver, once
 )
+
+// moduleMax bounds the loading of one module of the kernel.
+const moduleMax = 20 * time.Second
 
 var errNotRoot = errors.New("not root: namespaces, mounts and loop devices need it; run it with sudo")
 
@@ -59,10 +64,7 @@ func Preflight(cfg Config) error {
 
 // missingTools names the packages to install.
 func missingTools(cfg Config) error {
-	var names []string
-	for _, p := range missingPackages(cfg.Servers > 0) {
-		names = append(names, p)
-	}
+	names := missingPackages(cfg.Servers > 0)
 	if len(names) == 0 {
 		return nil
 	}
@@ -101,7 +103,7 @@ func installed(tool string) bool {
 // device fails when a device file cannot be opened, after trying its module.
 func device(path, module, lacking string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil && exec.Command("modprobe", "-q", module).Run() == nil {
+	if err != nil && loadModule(module) {
 		f, err = os.OpenFile(path, os.O_RDWR, 0)
 	}
 	if err != nil {
@@ -110,12 +112,19 @@ func device(path, module, lacking string) error {
 	return f.Close()
 }
 
+// loadModule loads a module of the kernel, where that is possible.
+func loadModule(name string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), moduleMax)
+	defer cancel()
+	return exec.CommandContext(ctx, "modprobe", "-q", name).Run() == nil
+}
+
 func hasXFS() error {
 	known := func() bool {
 		data, err := os.ReadFile("/proc/filesystems")
 		return err == nil && bytes.Contains(data, []byte("\txfs\n"))
 	}
-	if known() || exec.Command("modprobe", "-q", "xfs").Run() == nil && known() {
+	if known() || loadModule("xfs") && known() {
 		return nil
 	}
 	return errors.New("the kernel has no XFS: bricks need it")

@@ -68,6 +68,12 @@ func (p proc) alive() bool {
 	return err == nil && st.start == p.Start && st.state != 'Z' && st.state != 'X'
 }
 
+// exists tells whether the process is there, if only to be reaped.
+func (p proc) exists() bool {
+	st, err := readStat(p.PID)
+	return err == nil && st.start == p.Start
+}
+
 // open returns a descriptor of the process, or -1 when it is gone.
 func (p proc) open() (int, error) {
 	if p.PID == 0 {
@@ -81,7 +87,7 @@ func (p proc) open() (int, error) {
 		return -1, fmt.Errorf("opening process %d: %w", p.PID, err)
 	}
 	// Looked at after opening: the descriptor is of this process or of none.
-	if st, err := readStat(p.PID); err != nil || st.start != p.Start {
+	if !p.exists() {
 		unix.Close(fd)
 		return -1, nil
 	}

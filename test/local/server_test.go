@@ -22,26 +22,21 @@ const dialMax = 2 * time.Second
 // TestServers goes through what tests of the operator do to servers, on one
 // environment, in order.
 func TestServers(t *testing.T) {
-	env := bring(t, Config{Instance: "t-servers", Servers: 4})
-	ctx := testContext(t)
-	steps := []struct {
-		name string
-		do   func(context.Context, *testing.T, *Env)
-	}{
-		{"TheHostIsOutOfReach", hostIsOutOfReach},
-		{"SSH", sshWorks},
-		{"PeersByName", peersByName},
-		{"VolumeUnderAWriter", volumeUnderAWriter},
-		{"Cut", cutAndHeal},
-		{"PausedGlusterd", pausedGlusterd},
-		{"BrickUnmounted", brickUnmounted},
-		{"ForeignState", foreignState},
-	}
-	for _, s := range steps {
-		if !t.Run(s.name, func(t *testing.T) { s.do(ctx, t, env) }) {
-			t.Fatalf("%s failed, and the next steps build on it", s.name)
-		}
-	}
+	v := servers{ctx: testContext(t), env: bring(t, Config{Instance: "t-servers", Servers: 4})}
+	_ = t.Run("TheHostIsOutOfReach", v.hostIsOutOfReach) &&
+		t.Run("SSH", v.ssh) &&
+		t.Run("PeersByName", v.peersByName) &&
+		t.Run("VolumeUnderAWriter", v.volumeUnderAWriter) &&
+		t.Run("Cut", v.cutAndHeal) &&
+		t.Run("PausedGlusterd", v.pausedGlusterd) &&
+		t.Run("BrickUnmounted", v.brickUnmounted) &&
+		t.Run("ForeignState", v.foreignState)
+}
+
+// servers is an environment that the parts of a test share.
+type servers struct {
+	ctx context.Context // one test's, shared by its parts
+	env *Env
 }
 
 func must(t *testing.T, err error) {
@@ -51,7 +46,8 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func hostIsOutOfReach(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) hostIsOutOfReach(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	s1, s2 := env.Server(1), env.Server(2)
 	for _, dir := range []string{"/", "/etc", "/root", "/tmp", "/usr/local/lib", "/var/lib", s1.Bricks()[0]} {
 		path := filepath.Join(dir, "marker-"+env.ID())
@@ -86,7 +82,8 @@ func hostDisk(t *testing.T) string {
 	return "none"
 }
 
-func sshWorks(_ context.Context, t *testing.T, env *Env) {
+func (v servers) ssh(t *testing.T) {
+	env := v.env
 	s := env.Server(1)
 	key, err := env.SSHKey()
 	must(t, err)
@@ -116,7 +113,8 @@ func sshWorks(_ context.Context, t *testing.T, env *Env) {
 	}
 }
 
-func peersByName(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) peersByName(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	for _, n := range []int{2, 3} {
 		_, err := env.Server(1).Gluster(ctx, "peer", "probe", env.Server(n).Name())
 		must(t, err)
@@ -137,7 +135,8 @@ func peersByName(ctx context.Context, t *testing.T, env *Env) {
 	}
 }
 
-func volumeUnderAWriter(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) volumeUnderAWriter(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	argv := []string{"volume", "create", "v1", "replica", "3"}
 	for n := 1; n <= 3; n++ {
 		argv = append(argv, env.Server(n).Name()+":"+env.Server(n).Bricks()[0]+"/brick")
@@ -195,7 +194,8 @@ func progress(ctx context.Context, t *testing.T, m *Mount) {
 	}))
 }
 
-func cutAndHeal(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) cutAndHeal(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	s := env.Server(4)
 	reach := func() error {
 		conn, err := net.DialTimeout("tcp", net.JoinHostPort(s.IP(), "22"), dialMax)
@@ -217,7 +217,8 @@ func cutAndHeal(ctx context.Context, t *testing.T, env *Env) {
 	must(t, until(ctx, 30*time.Second, "s4 is reached again", "", func(context.Context) error { return reach() }))
 }
 
-func pausedGlusterd(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) pausedGlusterd(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	s := env.Server(4)
 	must(t, s.PauseGlusterd())
 	if _, err := s.Gluster(ctx, "--timeout=2", "pool", "list"); err == nil {
@@ -234,7 +235,8 @@ func pausedGlusterd(ctx context.Context, t *testing.T, env *Env) {
 	must(t, s.StartSSH(ctx))
 }
 
-func brickUnmounted(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) brickUnmounted(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	s := env.Server(4)
 	below := filepath.Join(s.Bricks()[1], "on-the-disk")
 	_, err := s.Exec(ctx, "mkdir", below)
@@ -257,7 +259,8 @@ func sameLines(text string) bool {
 	return len(lines) == 2 && lines[0] == lines[1]
 }
 
-func foreignState(ctx context.Context, t *testing.T, env *Env) {
+func (v servers) foreignState(t *testing.T) {
+	ctx, env := v.ctx, v.env
 	const uuid = "6a2f0a52-6f0c-4b5e-9d4a-0d8a5be0c9f1"
 	s := env.Server(4)
 	must(t, s.SeedUUID(ctx, uuid))

@@ -46,7 +46,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, setupMax, fmt.Errorf("not within %v", setupMax))
 	defer cancel()
 	before := hostDaemons()
-	units := knownUnits()
+	units := knownUnits(ctx)
 	fmt.Fprintf(out, "setup: installing %s\n", strings.Join(missing, " "))
 	if err := apt(ctx, append([]string{"install", "-y", "--no-install-recommends"}, missing...)); err != nil {
 		fmt.Fprintln(out, "setup: refreshing the lists of packages first")
@@ -106,10 +106,10 @@ func hostDaemons() map[proc]bool {
 
 // knownUnits tells which of the daemons' units systemd has. Without systemd
 // there are none.
-func knownUnits() map[string]bool {
+func knownUnits(ctx context.Context) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range daemons {
-		text, err := exec.Command("systemctl", "list-unit-files", "--no-legend", d.unit).Output()
+		text, err := exec.CommandContext(ctx, "systemctl", "list-unit-files", "--no-legend", d.unit).Output()
 		out[d.unit] = err == nil && len(bytes.TrimSpace(text)) > 0
 	}
 	return out
@@ -118,7 +118,7 @@ func knownUnits() map[string]bool {
 // stopNew stops the daemons that were not there before.
 func stopNew(ctx context.Context, out io.Writer, before map[proc]bool, units map[string]bool) error {
 	for _, d := range daemons {
-		if !units[d.unit] && knownUnits()[d.unit] {
+		if !units[d.unit] && knownUnits(ctx)[d.unit] {
 			fmt.Fprintf(out, "setup: %s came with its package; stopping it, also at boot\n", d.unit)
 			if text, err := exec.CommandContext(ctx, "systemctl", "disable", "--now", d.unit).CombinedOutput(); err != nil {
 				return fmt.Errorf("stopping %s: %w: %s", d.unit, err, bytes.TrimSpace(text))

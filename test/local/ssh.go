@@ -30,14 +30,15 @@ LogLevel VERBOSE
 
 // SSHKey is the private key that all servers accept for root, PEM.
 func (e *Env) SSHKey() ([]byte, error) {
-	data, err := os.ReadFile(e.sshKeyFile())
+	data, err := os.ReadFile(e.SSHKeyFile())
 	if err != nil {
 		return nil, fmt.Errorf("reading the ssh key: %w", err)
 	}
 	return data, nil
 }
 
-func (e *Env) sshKeyFile() string { return filepath.Join(e.dir, "ssh", "id_ed25519") }
+// SSHKeyFile is the file with that key, for ssh -i.
+func (e *Env) SSHKeyFile() string { return filepath.Join(e.dir, "ssh", "id_ed25519") }
 
 // configureSSH gives the server its host key and the environment's key.
 func (s *Server) configureSSH() error {
@@ -45,7 +46,7 @@ func (s *Server) configureSSH() error {
 	if err := makeKeyPair(filepath.Join(dir, "ssh_host_ed25519_key")); err != nil {
 		return fmt.Errorf("configuring sshd of %s: %w", s.name, err)
 	}
-	public, err := os.ReadFile(s.env.sshKeyFile() + ".pub")
+	public, err := os.ReadFile(s.env.SSHKeyFile() + ".pub")
 	if err == nil {
 		err = writeFile(filepath.Join(dir, "authorized_keys"), append([]byte("restrict "), public...), 0o600)
 	}

@@ -75,25 +75,28 @@ func tryLock(path string) (*lock, error) {
 		return nil, fmt.Errorf("making the folder of lock %q: %w", path, err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil // the folder was removed in between
-	}
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("opening lock %q: %w", path, err)
 	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
-			return nil, nil
-		}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	held := err == nil && sameFile(f, path)
+	if held {
+		return &lock{f: f}, nil
+	}
+	f.Close()
+	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 		return nil, fmt.Errorf("locking %q: %w", path, err)
 	}
+	return nil, nil
+}
+
+// sameFile tells whether path still names the open file.
+func sameFile(f *os.File, path string) bool {
 	var held, named unix.Stat_t
-	if unix.Fstat(int(f.Fd()), &held) != nil || unix.Stat(path, &named) != nil || held.Ino != named.Ino {
-		f.Close()
-		return nil, nil
-	}
-	return &lock{f: f}, nil
+	return unix.Fstat(int(f.Fd()), &held) == nil && unix.Stat(path, &named) == nil && held.Ino == named.Ino
 }
 
 // release frees the lock.

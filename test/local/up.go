@@ -132,7 +132,7 @@ func (e *Env) startAll(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := makeKeyPair(e.sshKeyFile()); err != nil {
+	if err := makeKeyPair(e.SSHKeyFile()); err != nil {
 		return err
 	}
 	if err := writeFile(e.hostsFile(), []byte(e.hosts()), 0o600); err != nil {

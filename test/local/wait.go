@@ -55,12 +55,11 @@ func tailOf(file string, lines int) string {
 		return ""
 	}
 	defer f.Close()
-	if end, err := f.Seek(0, io.SeekEnd); err == nil && end > tailBytesMax {
-		f.Seek(-tailBytesMax, io.SeekEnd)
-	} else {
-		f.Seek(0, io.SeekStart)
+	info, err := f.Stat()
+	if err != nil {
+		return ""
 	}
-	data, err := io.ReadAll(io.LimitReader(f, tailBytesMax))
+	data, err := io.ReadAll(io.NewSectionReader(f, max(0, info.Size()-tailBytesMax), tailBytesMax))
 	if err != nil {
 		return ""
 	}

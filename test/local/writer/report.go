@@ -126,7 +126,7 @@ func (w *writer) keepSaving(stop <-chan struct{}) {
 		case <-stop:
 			return
 		case <-t.C:
-			w.save()
+			_ = w.save()
 		}
 	}
 }
