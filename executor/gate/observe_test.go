@@ -119,7 +119,7 @@ func TestReadRunsWithoutLockAndFence(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got := Handle(ctx, w.fill(Request{Verb: Read, Argv: []string{"gluster", "volume", "info"}}), w.o)
-	if got.Exit == ExitOK && got.Result.Exit == 0 {
+	if got.Exit != ExitFailed || got.Reason != ReasonState {
 		t.Errorf("a read nobody waits for any more: %+v", got)
 	}
 }

@@ -155,8 +155,11 @@ func (g *gate) read(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, refusef(ExitMissing, ReasonNoGluster, "there is no gluster command in %v", glusterPaths)
 	}
 	res, err := child{path: g.Gluster, argv: req.Argv, env: g.Env, deadline: req.deadline(), outMax: ReadBytesMax}.run(ctx)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return Reply{}, refusef(ExitMissing, ReasonNoGluster, "%v", err)
+	}
+	if err != nil {
+		return Reply{}, err
 	}
 	return Reply{Result: &res}, nil
 }
