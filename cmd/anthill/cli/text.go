@@ -24,7 +24,7 @@ func Block(s, indent string) string {
 }
 
 func clean(s, newline string) string {
-	s = strings.TrimSpace(s)
+	s = strings.ReplaceAll(strings.TrimSpace(s), "\r\n", "\n")
 	if !strings.ContainsFunc(s, unprintable) && utf8.ValidString(s) {
 		return s
 	}

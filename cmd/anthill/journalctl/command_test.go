@@ -58,7 +58,7 @@ func scriptEnv(path string, more ...string) Env {
 var (
 	hashes = regexp.MustCompile(`\b[0-9a-f]{64}\b`)
 	sizes  = regexp.MustCompile(`\d+(\.\d+)? ([KMG]i)?B\b`)
-	tooks  = regexp.MustCompile(` in [0-9.]+(ms|s|µs)\b|(p50|p99) [0-9.]+(ms|s|µs)\b`)
+	tooks  = regexp.MustCompile(`\b(in|p50|p99) [0-9.]+(ms|s|µs)\b`)
 	bytesN = regexp.MustCompile(`("?(?:file|used|free)Bytes"?|"?seconds"?): [0-9.e-]+`)
 )
 
@@ -71,7 +71,7 @@ func masked(s, path string) string {
 		return "<hash>"
 	})
 	s = sizes.ReplaceAllString(s, "<size>")
-	s = tooks.ReplaceAllString(s, " in <time>")
+	s = tooks.ReplaceAllString(s, "$1 <time>")
 	return bytesN.ReplaceAllString(s, "$1: <n>")
 }
 
