@@ -46,18 +46,17 @@ func TestKilledGateLeavesTheLockToItsChild(t *testing.T) {
 
 // The deadline outlives the gate: whoever waits for the lock enforces it.
 func TestOrphanIsEndedAtItsDeadline(t *testing.T) {
-	w := newWorld(t).claim()
-	req := runReq("a1", "sleep:1m")
-	req.Deadline = 100 * time.Millisecond
-	// Killed the moment the child runs; its own deadline must not be first.
-	stopped := w.spawn(req)
-	w.began("sleep:1m")
-	if err := stopped.cmd.Process.Kill(); err != nil {
+	w := newWorld(t).claim().shell()
+	req := runReq("a1", "sleep:60")
+	req.Deadline = 2 * time.Second // the gate has to be killed before
+	p := w.spawn(req)
+	w.began("sleep:60")
+	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = stopped.wait()
-	w.must(Request{Verb: Claim, Fence: 2, LockWait: 30 * time.Second})
-	if slices.Contains(w.runs(), "end sleep:1m") {
+	_ = p.wait()
+	w.must(Request{Verb: Claim, Fence: 2, LockWait: 50 * time.Second})
+	if slices.Contains(w.runs(), "end sleep:60") {
 		t.Errorf("runs %v", w.runs())
 	}
 }
@@ -65,14 +64,14 @@ func TestOrphanIsEndedAtItsDeadline(t *testing.T) {
 // A child that is within its deadline is left alone by who waits.
 func TestOrphanWithinItsDeadlineIsLeftAlone(t *testing.T) {
 	w := newWorld(t).claim().shell()
-	p := w.spawn(runReq("a1", "sleep:3s"))
-	w.began("sleep:3s")
+	p := w.spawn(runReq("a1", "sleep:3"))
+	w.began("sleep:3")
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = p.wait()
 	w.must(Request{Verb: Claim, Fence: 2, LockWait: 30 * time.Second})
-	if !slices.Contains(w.runs(), "end sleep:3s") {
+	if !slices.Contains(w.runs(), "end sleep:3") {
 		t.Errorf("runs %v", w.runs())
 	}
 }
