@@ -30,12 +30,12 @@ func acquire(ctx context.Context, path string, o *Options) (*os.File, error) {
 	if err := flock(ctx, dir, unix.LOCK_EX, o.LockWait); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := openRegular(path, os.O_RDWR)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = create(path, dir, o); err != nil {
 			return nil, fmt.Errorf("making journal %q: %w", path, err)
 		}
-		f, err = os.OpenFile(path, os.O_RDWR, 0)
+		f, err = openRegular(path, os.O_RDWR)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening journal: %w", err)

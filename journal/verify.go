@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -88,7 +89,7 @@ func (j *Journal) Verify(ctx context.Context) (Report, error) {
 
 // openShared opens a file for reading under a shared lock.
 func openShared(ctx context.Context, path string) (*os.File, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("opening journal: %w", err)
 	}
@@ -96,6 +97,20 @@ func openShared(ctx context.Context, path string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// openRegular opens a regular file; opening others could block.
+func openRegular(path string, flag int) (*os.File, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: unix.EISDIR}
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%q is no regular file: %w", path, ErrUsage)
+	}
+	return os.OpenFile(path, flag, 0)
 }
 
 // readerLockWait is how long readers of a file wait for its writer.
