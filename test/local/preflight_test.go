@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 )
@@ -24,17 +23,5 @@ func TestPreflightNamesWhatIsMissing(t *testing.T) {
 	}
 	if installed("anthill-none") {
 		t.Error("a tool that does not exist is found")
-	}
-}
-
-func TestSetupOfACompleteMachineDoesNothing(t *testing.T) {
-	needRoot(t)
-	if missing := missingPackages(true); len(missing) > 0 {
-		t.Fatalf("this machine lacks %q: run make setup", missing)
-	}
-	var out bytes.Buffer
-	must(t, Setup(t.Context(), &out))
-	if got := out.String(); got != "setup: every package is there\n" {
-		t.Errorf("Setup() says %q", got)
 	}
 }

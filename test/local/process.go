@@ -24,8 +24,9 @@ type proc struct {
 
 // stat is the part of /proc/PID/stat that is needed here.
 type stat struct {
-	state byte
-	start uint64
+	state  byte
+	parent int
+	start  uint64
 }
 
 // readStat fails when there is no such process.
@@ -47,7 +48,11 @@ func readStat(pid int) (stat, error) {
 	if err != nil {
 		return stat{}, fmt.Errorf("reading the state of process %d: %w", pid, err)
 	}
-	return stat{state: fields[0][0], start: start}, nil
+	parent, err := strconv.Atoi(fields[1])
+	if err != nil {
+		return stat{}, fmt.Errorf("reading the state of process %d: %w", pid, err)
+	}
+	return stat{state: fields[0][0], parent: parent, start: start}, nil
 }
 
 // newProc names the running process pid.

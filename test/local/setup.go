@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,12 +19,15 @@ import (
 // setupMax bounds downloading and installing packages.
 const setupMax = 10 * time.Minute
 
-// daemons are what the packages may start when they are installed. The
-// machines run their own; the host's are not needed.
-var daemons = []struct {
+// A daemon is what a package may start when it is installed.
+type daemon struct {
 	path string
-	unit string
-}{
+	unit string // of systemd
+}
+
+// daemons are those of the packages above. The machines run their own; the
+// host's are not needed.
+var daemons = []daemon{
 	{"/usr/sbin/glusterd", "glusterd.service"},
 	{"/usr/sbin/sshd", "ssh.service"},
 }
@@ -45,8 +49,8 @@ func Setup(ctx context.Context, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, setupMax, fmt.Errorf("not within %v", setupMax))
 	defer cancel()
-	before := hostDaemons()
-	units := knownUnits(ctx)
+	before := running(daemons, initPID)
+	units := knownUnits(ctx, daemons)
 	fmt.Fprintf(out, "setup: installing %s\n", strings.Join(missing, " "))
 	if err := apt(ctx, append([]string{"install", "-y", "--no-install-recommends"}, missing...)); err != nil {
 		fmt.Fprintln(out, "setup: refreshing the lists of packages first")
@@ -57,7 +61,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	if err := stopNew(ctx, out, before, units); err != nil {
+	if err := stopNew(ctx, out, daemons, initPID, before, units); err != nil {
 		return err
 	}
 	if still := missingPackages(true); len(still) > 0 {
@@ -76,29 +80,32 @@ func apt(ctx context.Context, args []string) error {
 	return nil
 }
 
-// hostDaemons lists the running daemons of the host: those in this program's
-// pid namespace, so that no machine's are meant.
-func hostDaemons() map[proc]bool {
+// initPID is the parent of a daemon that runs on the host.
+const initPID = 1
+
+// running lists the running ones of the daemons that are children of parent, in
+// this program's pid namespace: neither a machine's daemon is meant nor one that
+// a test or a person runs in the foreground.
+func running(daemons []daemon, parent int) map[proc]bool {
 	out := map[proc]bool{}
 	own, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
 		return out
 	}
-	entries, _ := filepath.Glob("/proc/[0-9]*/exe")
+	entries, _ := filepath.Glob("/proc/[0-9]*")
 	for _, e := range entries {
-		exe, err := os.Readlink(e)
-		if err != nil {
+		exe, exeErr := os.Readlink(filepath.Join(e, "exe"))
+		ns, nsErr := os.Readlink(filepath.Join(e, "ns/pid"))
+		pid, pidErr := strconv.Atoi(filepath.Base(e))
+		if errors.Join(exeErr, nsErr, pidErr) != nil || ns != own {
 			continue
 		}
-		for _, d := range daemons {
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(e)))
-			ns, nsErr := os.Readlink(filepath.Join(filepath.Dir(e), "ns/pid"))
-			if exe != d.path || err != nil || nsErr != nil || ns != own {
-				continue
-			}
-			if p, err := newProc(pid, exe); err == nil {
-				out[p] = true
-			}
+		st, err := readStat(pid)
+		if err != nil || st.parent != parent {
+			continue
+		}
+		if slices.ContainsFunc(daemons, func(d daemon) bool { return d.path == exe }) {
+			out[proc{PID: pid, Start: st.start, Argv: exe}] = true
 		}
 	}
 	return out
@@ -106,7 +113,7 @@ func hostDaemons() map[proc]bool {
 
 // knownUnits tells which of the daemons' units systemd has. Without systemd
 // there are none.
-func knownUnits(ctx context.Context) map[string]bool {
+func knownUnits(ctx context.Context, daemons []daemon) map[string]bool {
 	out := map[string]bool{}
 	for _, d := range daemons {
 		text, err := exec.CommandContext(ctx, "systemctl", "list-unit-files", "--no-legend", d.unit).Output()
@@ -116,16 +123,16 @@ func knownUnits(ctx context.Context) map[string]bool {
 }
 
 // stopNew stops the daemons that were not there before.
-func stopNew(ctx context.Context, out io.Writer, before map[proc]bool, units map[string]bool) error {
+func stopNew(ctx context.Context, out io.Writer, daemons []daemon, parent int, before map[proc]bool, units map[string]bool) error {
 	for _, d := range daemons {
-		if !units[d.unit] && knownUnits(ctx)[d.unit] {
+		if !units[d.unit] && knownUnits(ctx, daemons)[d.unit] {
 			fmt.Fprintf(out, "setup: %s came with its package; stopping it, also at boot\n", d.unit)
 			if text, err := exec.CommandContext(ctx, "systemctl", "disable", "--now", d.unit).CombinedOutput(); err != nil {
 				return fmt.Errorf("stopping %s: %w: %s", d.unit, err, bytes.TrimSpace(text))
 			}
 		}
 	}
-	for p := range hostDaemons() {
+	for p := range running(daemons, parent) {
 		if before[p] {
 			continue
 		}
