@@ -59,6 +59,10 @@ func appendEvent(b []byte, ev *Event) []byte {
 	return append(b, '}')
 }
 
+// StoredSize is what the event takes in the file, in bytes: its envelope with
+// payload, its hash and its codec. Pages and keys are not counted.
+func (ev *Event) StoredSize() int { return evHeader + len(appendEvent(nil, ev)) }
+
 func appendString(b []byte, s string) []byte {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

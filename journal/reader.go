@@ -248,6 +248,9 @@ func (r *fileReader) Snapshot(ctx context.Context, w io.Writer) (Manifest, error
 		m.Size, err = tx.WriteTo(&contextWriter{ctx, sum})
 		return err
 	})
+	if ctx.Err() != nil {
+		err = ctx.Err() // bbolt tells only the text
+	}
 	if err != nil {
 		return m, fmt.Errorf("writing the snapshot: %w", err)
 	}
