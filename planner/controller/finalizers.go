@@ -34,7 +34,7 @@ func (r *Reconciler) release(ctx context.Context, c *cycle) error {
 	objects := c.objects()
 	slices.Reverse(objects)
 	for _, o := range objects {
-		if !c.released(o) {
+		if !c.released(o) || !controllerutil.ContainsFinalizer(o, v1alpha1.Finalizer) {
 			continue
 		}
 		if err := setFinalizer(ctx, r.client, o, false); err != nil {

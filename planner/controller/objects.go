@@ -9,11 +9,13 @@ import (
 	"github.com/gluster/anthill/apis/v1alpha1"
 )
 
-// objects of the cycle: the cluster first, then nodes, then volumes. They are
-// pointers into the cycle.
+// objects of the cycle: the cluster first, if there is one, then nodes, then
+// volumes. They are pointers into the cycle.
 func (c *cycle) objects() []client.Object {
 	out := make([]client.Object, 0, 1+len(c.nodes)+len(c.volumes))
-	out = append(out, c.cluster)
+	if c.cluster != nil {
+		out = append(out, c.cluster)
+	}
 	for i := range c.nodes {
 		out = append(out, &c.nodes[i])
 	}
@@ -21,16 +23,6 @@ func (c *cycle) objects() []client.Object {
 		out = append(out, &c.volumes[i])
 	}
 	return out
-}
-
-// object finds an object of the cycle by its short name, or is nil.
-func (c *cycle) object(name string) client.Object {
-	for _, o := range c.objects() {
-		if short(o) == name {
-			return o
-		}
-	}
-	return nil
 }
 
 // short names an object within its namespace, as a Decision does:

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/planner"
 )
 
 // An Orphanage looks after GlusterNodes, or GlusterVolumes, whose cluster does
@@ -23,18 +24,20 @@ import (
 type Orphanage struct {
 	client   client.Client
 	kind     string // v1alpha1.KindNode or KindVolume
+	plan     func(planner.Snapshot) planner.Decision
 	recorder Recorder
 	clock    Clock
 	statuses *statuses
 }
 
 // NewOrphanage makes an Orphanage for a kind, v1alpha1.KindNode or KindVolume.
-func NewOrphanage(c client.Client, kind string, opts Options) *Orphanage {
+// plan decides, from a snapshot without a cluster.
+func NewOrphanage(c client.Client, kind string, plan func(planner.Snapshot) planner.Decision, opts Options) *Orphanage {
 	opts.defaults()
-	return &Orphanage{client: c, kind: kind, recorder: opts.Recorder, clock: opts.Clock, statuses: newStatuses()}
+	return &Orphanage{client: c, kind: kind, plan: plan, recorder: opts.Recorder, clock: opts.Clock, statuses: newStatuses()}
 }
 
-// orphanDeadline bounds one call: two reads from the cache and two writes.
+// orphanDeadline bounds one call: two reads from the cache and one write.
 const orphanDeadline = 30 * time.Second
 
 // Reconcile looks at one object.
@@ -58,60 +61,56 @@ func (r *Orphanage) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resul
 	if !apierrors.IsNotFound(err) {
 		return ctrl.Result{}, fmt.Errorf("reading cluster %q of %s: %w", name, short(o), err)
 	}
-	if o.GetDeletionTimestamp() != nil {
-		err = r.release(ctx, o, name)
-	} else {
-		err = r.say(ctx, req.NamespacedName, o, name)
-	}
+	err = r.look(ctx, req.NamespacedName, o)
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: again}, nil
 	}
 	return ctrl.Result{}, err
 }
 
-func (r *Orphanage) release(ctx context.Context, o client.Object, cluster string) error {
+func (r *Orphanage) look(ctx context.Context, key types.NamespacedName, o client.Object) error {
+	c := &cycle{key: key}
+	now := metav1.NewTime(r.clock()).Rfc3339Copy()
+	w := statusWriter{client: r.client, statuses: r.statuses, key: key}
+	switch o := o.(type) {
+	case *v1alpha1.GlusterNode:
+		c.nodes = []v1alpha1.GlusterNode{*o}
+	case *v1alpha1.GlusterVolume:
+		c.volumes = []v1alpha1.GlusterVolume{*o}
+	}
+	c.decision = r.plan(planner.Snapshot{Nodes: c.nodes, Volumes: c.volumes})
+	if c.released(o) {
+		return r.release(ctx, c, o)
+	}
+	switch o := o.(type) {
+	case *v1alpha1.GlusterNode:
+		return write(ctx, w, o, o.Status, nodeConfig, func(have v1alpha1.GlusterNodeStatus) v1alpha1.GlusterNodeStatus {
+			have.Conditions, have.ObservedGeneration, have.CurrentOperation = c.conditions(o, nil, have.Conditions, now), o.Generation, nil
+			return have
+		})
+	case *v1alpha1.GlusterVolume:
+		return write(ctx, w, o, o.Status, volumeConfig, func(have v1alpha1.GlusterVolumeStatus) v1alpha1.GlusterVolumeStatus {
+			have.Conditions, have.ObservedGeneration, have.CurrentOperation = c.conditions(o, nil, have.Conditions, now), o.Generation, nil
+			return have
+		})
+	}
+	return nil
+}
+
+func (r *Orphanage) release(ctx context.Context, c *cycle, o client.Object) error {
 	if !controllerutil.ContainsFinalizer(o, v1alpha1.Finalizer) {
-		return nil
+		return nil // it waits for somebody else
 	}
 	if err := setFinalizer(ctx, r.client, o, false); err != nil {
 		return err
 	}
 	log.FromContext(ctx).Info("object released", "object", short(o), "reason", "its cluster does not exist")
-	tell(r.recorder, o, normal, v1alpha1.EventRetained, v1alpha1.EventRetained,
-		fmt.Sprintf("deleted while its cluster %q does not exist: whatever it stood for stays as it is", cluster))
-	return nil
-}
-
-func (r *Orphanage) say(ctx context.Context, key types.NamespacedName, o client.Object, cluster string) error {
-	now := metav1.NewTime(r.clock()).Rfc3339Copy()
-	conditions := func(have []metav1.Condition) []metav1.Condition {
-		return v1alpha1.MergeConditions(have, orphaned(cluster), o.GetGeneration(), now)
-	}
-	w := statusWriter{client: r.client, statuses: r.statuses, key: key}
-	switch o := o.(type) {
-	case *v1alpha1.GlusterNode:
-		return write(ctx, w, o, o.Status, nodeConfig, func(have v1alpha1.GlusterNodeStatus) v1alpha1.GlusterNodeStatus {
-			have.Conditions, have.ObservedGeneration, have.CurrentOperation = conditions(have.Conditions), o.Generation, nil
-			return have
-		})
-	case *v1alpha1.GlusterVolume:
-		return write(ctx, w, o, o.Status, volumeConfig, func(have v1alpha1.GlusterVolumeStatus) v1alpha1.GlusterVolumeStatus {
-			have.Conditions, have.ObservedGeneration, have.CurrentOperation = conditions(have.Conditions), o.Generation, nil
-			return have
-		})
+	for _, e := range c.decision.Events {
+		if e.Object == short(o) {
+			tell(r.recorder, o, severity(e), e.Reason, e.Reason, e.Message)
+		}
 	}
 	return nil
-}
-
-func orphaned(cluster string) []metav1.Condition {
-	text := fmt.Sprintf("there is no GlusterCluster %q in this namespace: create it, or delete this object and create one that names an existing cluster", cluster)
-	return []metav1.Condition{
-		v1alpha1.AvailabilityUnknown(v1alpha1.ReasonClusterNotFound, text),
-		v1alpha1.Blocked(v1alpha1.ReasonClusterNotFound, text),
-		v1alpha1.DegradationUnknown(v1alpha1.ReasonClusterNotFound, text),
-		v1alpha1.NotProgressing(v1alpha1.ReasonBlocked, ""),
-		v1alpha1.SpecAccepted(),
-	}
 }
 
 func clusterOf(o client.Object) string {

@@ -9,10 +9,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/planner"
 )
 
 func TestOrphans(t *testing.T) {
-	node, volume := nodeObject("x"), volumeObject("x")
+	node := nodeObject("x", func(n *v1alpha1.GlusterNode) { n.Status.UUID = testPool })
+	volume := volumeObject("x", func(v *v1alpha1.GlusterVolume) { v.Status.VolumeID = testVolume })
 	del := func(o client.Object) client.Object { o = o.DeepCopyObject().(client.Object); deleted(o); return o }
 	cases := map[string]struct {
 		reason  string
@@ -40,7 +42,7 @@ func TestOrphans(t *testing.T) {
 				objects = append(objects, o.DeepCopyObject().(client.Object))
 			}
 			w := newWorld(t, objects...)
-			r := NewOrphanage(w.client, tc.kind, Options{Recorder: w.events, Clock: w.r.opts.Clock})
+			r := NewOrphanage(w.client, tc.kind, planner.Plan, Options{Recorder: w.events, Clock: w.r.opts.Clock})
 			req := ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "x"}}
 			for i := range 2 {
 				w.writes = nil
@@ -86,7 +88,7 @@ func conditionsOf(o client.Object) []metav1.Condition {
 
 func TestClusterTakesOverFromTheOrphanage(t *testing.T) {
 	w := newWorld(t, nodeObject("n1"))
-	r := NewOrphanage(w.client, v1alpha1.KindNode, Options{})
+	r := NewOrphanage(w.client, v1alpha1.KindNode, planner.Plan, Options{})
 	if _, err := r.Reconcile(t.Context(), ctrl.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: "n1"}}); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		err := ctrl.NewControllerManagedBy(mgr).Named("orphan-"+kind).
 			For(newObject(kind), builder.WithPredicates(changed())).
 			Watches(&v1alpha1.GlusterCluster{}, handler.EnqueueRequestsFromMapFunc(toChildren(mgr.GetClient(), kind)), builder.WithPredicates(cameOrWent())).
-			Complete(NewOrphanage(mgr.GetClient(), kind, r.opts))
+			Complete(NewOrphanage(mgr.GetClient(), kind, r.plan, r.opts))
 		if err != nil {
 			return fmt.Errorf("setting up the controller of %s without cluster: %w", kind, err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -34,8 +35,14 @@ const (
 	retryWait = 2 * time.Second
 )
 
+// An endedError is why the process ended by itself.
+type endedError struct{ error }
+
+func (e *endedError) Unwrap() error { return e.error }
+
 // Run is the manager, until ctx ends or something ends it. logs gets the log.
-// build is the release, for the journal.
+// build is the release, for the journal. It may be called once per process. A
+// nil error means that ctx ended and that what was under way has returned.
 func Run(ctx context.Context, o *Options, build string, logs io.Writer) error {
 	if err := crash.Arm(); err != nil {
 		return err
@@ -44,8 +51,21 @@ func Run(ctx context.Context, o *Options, build string, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	err = run(own, cancel, o, build, log, slogger)
+	var ended *endedError
+	switch {
+	case errors.As(context.Cause(own), &ended):
+		return ended // whatever else went wrong followed from it
+	case ctx.Err() != nil:
+		log.Info("stopped", "reason", context.Cause(ctx).Error(), "state", fmt.Sprint(err))
+		return nil
+	}
+	return err
+}
+
+func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build string, log logr.Logger, slogger *slog.Logger) error {
 	h := newHealth()
 	stop, err := h.serve(o.HealthAddress)
 	if err != nil {
@@ -56,7 +76,6 @@ func Run(ctx context.Context, o *Options, build string, logs io.Writer) error {
 	if err != nil {
 		return err
 	}
-
 	open := &opener{path: o.Journal, log: log, health: h, now: time.Now, opts: journal.Options{Build: build,
 		CrashPoint: func(name string) { crash.Here(name) }, Logger: slogger,
 		Fatal: func(err error) { fatal(log, err) }}}
@@ -68,20 +87,23 @@ func Run(ctx context.Context, o *Options, build string, logs io.Writer) error {
 	for _, f := range j.Repaired() {
 		log.Info("journal repaired", "seq", uint64(f.Seq), "key", f.Key, "what", f.What)
 	}
-	return serve(ctx, cancel, &tenure{journal: j, kept: kept, opts: o, gate: gate, metrics: executor.NewMetrics(),
-		people: &people{}, health: h, log: log, overtake: func(err error) { cancel(fmt.Errorf("another process of this instance has taken over: %w", err)) }})
+	end := func(err error) { cancel(&endedError{err}) }
+	return serve(ctx, end, &tenure{journal: j, kept: kept, opts: o, gate: gate, metrics: executor.NewMetrics(),
+		people: &people{}, health: h, log: log,
+		overtake: func(err error) { end(fmt.Errorf("another process of this instance has taken over: %w", err)) }})
 }
 
 // serve runs the manager around a tenure whose journal is open.
-func serve(ctx context.Context, cancel context.CancelCauseFunc, t *tenure) error {
+func serve(ctx context.Context, end func(error), t *tenure) error {
 	served := make(chan struct{})
+	serving, stop := context.WithCancel(ctx)
 	go func() {
 		defer close(served)
-		if err := journal.Serve(ctx, t.journal, journal.SocketPath(t.opts.Journal), t.people); err != nil && ctx.Err() == nil {
-			cancel(fmt.Errorf("serving the journal: %w", err))
+		if err := journal.Serve(serving, t.journal, journal.SocketPath(t.opts.Journal), t.people); err != nil && serving.Err() == nil {
+			end(fmt.Errorf("serving the journal: %w", err))
 		}
 	}()
-	defer func() { cancel(nil); <-served }()
+	defer func() { stop(); <-served }()
 
 	transport, err := ParseTransport(t.opts.GateTransport)
 	if err != nil {
@@ -103,11 +125,8 @@ func serve(ctx context.Context, cancel context.CancelCauseFunc, t *tenure) error
 	t.health.wait("waiting for the lease")
 	err = t.mgr.Start(ctx)
 	t.health.wait("stopping")
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		return cause
-	}
 	if err != nil {
-		return fmt.Errorf("the manager ended: %w", err)
+		return fmt.Errorf("the manager ended: %w", err) // a lost lease is one of the reasons
 	}
 	return nil
 }
