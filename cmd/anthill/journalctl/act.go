@@ -162,7 +162,7 @@ func (o *actOptions) act(ctx context.Context, r *opened, p *printer, arg string)
 	})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		note(p.err, "the decision may have been recorded: anthill journal show %s tells", id)
+		notef(p.err, "the decision may have been recorded: anthill journal show %s tells", id)
 		return err
 	case err != nil:
 		return o.refused(ctx, r, id, fmt.Errorf("%s %s: %w", o.verb, id, err))

@@ -35,7 +35,7 @@ func (e Env) withDefaults() Env {
 		e.Now = time.Now
 	}
 	if e.Local == nil {
-		e.Local = time.Local
+		e.Local = time.Local //nolint:gosmopolitan // times are for the person who looks, where that person is
 	}
 	if e.Person == nil {
 		e.Person = func() (string, error) { return "", cli.Usagef("it is not known who you are: --as NAME is required") }

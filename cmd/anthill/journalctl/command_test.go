@@ -84,7 +84,9 @@ func masked(s, path string) string {
 func TestTranscripts(t *testing.T) {
 	s := allStates(t)
 	datadriven.Walk(t, "testdata", func(t *testing.T, file string) {
+		t.Helper()
 		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+			t.Helper()
 			if d.Cmd != "journal" {
 				t.Fatalf("unknown command %q", d.Cmd)
 			}

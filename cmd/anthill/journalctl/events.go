@@ -109,7 +109,7 @@ func (o *eventsOptions) run(ctx context.Context, r *opened, p *printer, since ti
 	}
 	from := max(journal.Seq(o.from), r.info.Tail)
 	if o.from != 0 && from != journal.Seq(o.from) {
-		note(p.err, "events before %d are no longer kept", r.info.Tail)
+		notef(p.err, "events before %d are no longer kept", r.info.Tail)
 	}
 	sink, err := newEventSink(p, r)
 	if err != nil {
@@ -127,7 +127,7 @@ func (o *eventsOptions) run(ctx context.Context, r *opened, p *printer, since ti
 		return err
 	}
 	if n == 0 {
-		note(p.err, "no event")
+		notef(p.err, "no event")
 	}
 	return sink.close()
 }
@@ -150,19 +150,22 @@ func (o *eventsOptions) scan(ctx context.Context, r *opened, from journal.Seq, f
 		}
 		return fn(ev)
 	}
-	err := error(nil)
-	if o.op != "" {
-		var events []journal.Event
-		if events, err = r.OpEvents(ctx, o.id); err == nil {
-			err = forEach(events, inRange)
-		}
-	} else {
-		err = pages(ctx, r, from, inRange)
-	}
+	err := o.all(ctx, r, from, inRange)
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
+}
+
+func (o *eventsOptions) all(ctx context.Context, r *opened, from journal.Seq, fn func(*journal.Event) error) error {
+	if o.op == "" {
+		return pages(ctx, r, from, fn)
+	}
+	events, err := r.OpEvents(ctx, o.id)
+	if err != nil {
+		return fmt.Errorf("reading events of operation %s: %w", o.id, err)
+	}
+	return forEach(events, fn)
 }
 
 // pages calls fn for all events from a number on.

@@ -235,6 +235,7 @@ type tail struct {
 }
 
 func follow(t *testing.T, s *script, args ...string) *tail {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
 	f := &tail{t: t, lines: bufio.NewScanner(r), cancel: cancel, done: make(chan error, 1)}
@@ -316,6 +317,7 @@ func TestFollowRefusesAnotherPast(t *testing.T) {
 		"Rewound": {
 			reason: "A journal that lost events which were printed is damage.",
 			change: func(t *testing.T, s *script, old []byte) {
+				t.Helper()
 				if err := os.WriteFile(s.path, old, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -326,6 +328,7 @@ func TestFollowRefusesAnotherPast(t *testing.T) {
 		"Replaced": {
 			reason: "Another journal is not the continuation of this one.",
 			change: func(t *testing.T, s *script, _ []byte) {
+				t.Helper()
 				if err := os.Remove(s.path); err != nil {
 					t.Fatal(err)
 				}

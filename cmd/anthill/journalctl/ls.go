@@ -114,11 +114,11 @@ func (o *lsOptions) run(ctx context.Context, r *opened, p *printer, f journal.Fi
 	}
 	switch {
 	case more:
-		note(p.err, "only the newest %d are listed; --limit 0 lists all", n)
+		notef(p.err, "only the newest %d are listed; --limit 0 lists all", n)
 	case n == 0 && f.Open:
-		note(p.err, "no open operation; --all lists those that have ended")
+		notef(p.err, "no open operation; --all lists those that have ended")
 	case n == 0:
-		note(p.err, "no operation")
+		notef(p.err, "no operation")
 	}
 	return nil
 }

@@ -181,8 +181,8 @@ func stateColor(s view.OpState) cli.Color {
 	return cli.Plain
 }
 
-// note writes a remark beside the data.
-func note(w io.Writer, format string, args ...any) {
+// notef writes a remark beside the data.
+func notef(w io.Writer, format string, args ...any) {
 	// Nothing can be done about a closed standard error.
 	_, _ = fmt.Fprintf(w, "# "+format+"\n", args...)
 }

@@ -108,6 +108,7 @@ func storyID(n int) journal.OpID {
 // story is the journal of the reference page: a volume grows while a server
 // cannot be reached.
 func story(t testing.TB) *script {
+	t.Helper()
 	s := newScript(t)
 	add := func(events ...journal.Event) {
 		for i := range events {

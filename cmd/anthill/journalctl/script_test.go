@@ -41,6 +41,7 @@ type script struct {
 
 // newScript makes a journal in a folder of its own and opens its first epoch.
 func newScript(t testing.TB) *script {
+	t.Helper()
 	s := &script{t: t, path: filepath.Join(t.TempDir(), "journal.db"), id: "5c71e4a0-0000-4000-8000-000000000001"}
 	s.open()
 	return s
@@ -147,6 +148,7 @@ func (s *script) done(n int, step, originator, command string) {
 // allStates writes an operation in every state, an event of a newer release and
 // two epochs, the first of which ended badly. The journal is closed.
 func allStates(t testing.TB) *script {
+	t.Helper()
 	s := newScript(t)
 	s.add(mustFence(t))
 	// 1: completed with a reservation.

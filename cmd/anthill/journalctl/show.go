@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -98,10 +99,10 @@ func next(d *opDetail) string {
 
 // decidedBy is who took the last decision.
 func decidedBy(events []journal.Event) string {
-	for i := len(events) - 1; i >= 0; i-- {
-		switch events[i].Type {
+	for _, ev := range slices.Backward(events) {
+		switch ev.Type {
 		case journal.OpResumed, journal.OpCancelling, journal.OpCancelled, journal.OpSuperseded, journal.OpAbandoned, journal.StepResolved:
-			return events[i].Actor
+			return ev.Actor
 		}
 	}
 	return ""

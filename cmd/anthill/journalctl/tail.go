@@ -3,6 +3,7 @@ package journalctl
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -103,7 +104,7 @@ func (o *tailOptions) last(ctx context.Context, r *opened) ([]journal.Event, err
 				events = append(events, *ev)
 			}
 			return nil
-		}); err != nil && err != errEnough {
+		}); err != nil && !errors.Is(err, errEnough) {
 			return nil, err
 		}
 		slices.Reverse(events)
@@ -149,7 +150,7 @@ func (o *tailOptions) runFollow(cmd *cobra.Command, b *base) error {
 		case lasting(err):
 			return classify(err)
 		}
-		note(f.p.err, "the operator went away after event %d; waiting for it", f.next-1)
+		notef(f.p.err, "the operator went away after event %d; waiting for it", f.next-1)
 		if r, err = f.again(ctx); err != nil {
 			return err
 		}

@@ -117,7 +117,7 @@ func printReport(p *printer, m metadata, r *journal.Report) error {
 }
 
 func reportText(p *printer, m metadata, r *journal.Report) error {
-	note(p.err, "checked %s in %s", cli.Line(m.Path), r.Took.Round(time.Millisecond))
+	notef(p.err, "checked %s in %s", cli.Line(m.Path), r.Took.Round(time.Millisecond))
 	if r.OK() {
 		_, err := fmt.Fprintf(p.out, "%s journal %s, format %d, epoch %d: events %d-%d, %s, %d open, head %s\n",
 			p.Paint(cli.Green, "intact"), r.JournalID, r.Format, r.Epoch, r.Tail, r.Head.Seq, plural(r.Ops, "operation"), r.Open, r.Head.Hash)
