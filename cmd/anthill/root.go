@@ -39,6 +39,7 @@ func newRootCommand(name string) *cobra.Command {
 		journalctl.NewCommand(journalctl.Env{Person: func() (string, error) { return person(name == pluginName) }}),
 		newManagerCommand(),
 		newNodeCommand(),
+		newPlanCommand(),
 		newVersionCommand(),
 	)
 	return cmd
