@@ -93,7 +93,7 @@ func sendError(c Command, err error) error {
 		e.Verdict, e.Class, e.Reason = Term, Fenced, ReasonServerFenced
 	case errors.Is(err, ErrServerBusy):
 		e.Verdict, e.Class, e.Reason = Retry, Busy, ReasonServerBusy
-	case errors.Is(err, ErrNotStarted):
+	case IsNotStarted(err):
 		e.Verdict, e.Class, e.Reason = Retry, Transient, ReasonServerUnreachable
 	default:
 		return e.lost(c, ReasonReplyLost)

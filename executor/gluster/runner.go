@@ -42,7 +42,8 @@ type RunnerFunc func(ctx context.Context, c Command) (Output, error)
 func (f RunnerFunc) Run(ctx context.Context, c Command) (Output, error) { return f(ctx, c) }
 
 // Errors of a Runner. Those of its transport are wrapped together with one of
-// these; an error that wraps none of them is a lost reply.
+// these; an error that wraps none of them, and does not say NotStarted itself,
+// is a lost reply.
 var (
 	// ErrNotStarted: the command did not start; nothing happened.
 	ErrNotStarted = errors.New("the command did not start")
@@ -52,7 +53,12 @@ var (
 	ErrFenced = errors.New("somebody else owns the server")
 )
 
-// IsNotStarted reports whether err says that the command never started.
+// IsNotStarted reports whether err says that the command never started: by one
+// of the errors above or by a method NotStarted() bool.
 func IsNotStarted(err error) bool {
-	return errors.Is(err, ErrNotStarted) || errors.Is(err, ErrServerBusy) || errors.Is(err, ErrFenced)
+	if errors.Is(err, ErrNotStarted) || errors.Is(err, ErrServerBusy) || errors.Is(err, ErrFenced) {
+		return true
+	}
+	var h interface{ NotStarted() bool }
+	return errors.As(err, &h) && h.NotStarted()
 }

@@ -1,0 +1,6 @@
+package sim
+
+type gateState struct {
+	Installed bool
+	Running   string
+}
