@@ -13,8 +13,9 @@ include test/local/local.mk
 help: ## List the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
 
-build: ## Build bin/anthill, statically
+build: ## Build bin/anthill and the gate it installs on servers, statically
 	$(GO) build -trimpath -ldflags "-s -w" -o bin/anthill ./cmd/anthill
+	$(GO) build -trimpath -ldflags "-s -w" -o bin/anthill-gate ./executor/gate/cmd/anthill-gate
 
 # The inner loop: no root, no servers.
 check: fmt-check generated-check ## Format, vet and unit tests of the product (no root)

@@ -35,7 +35,7 @@ type demo struct {
 
 func (d *demo) run(ctx context.Context, cfg local.Config) error {
 	d.say("Building the operator")
-	binary, err := rig.Build(ctx, d.checkout, "./cmd/anthill", filepath.Join(d.checkout, "bin"))
+	binary, err := rig.Build(ctx, d.checkout, filepath.Join(d.checkout, "bin"))
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/test/local"
@@ -49,6 +51,7 @@ func New(ctx context.Context, env *local.Env, checkout, binary, name string) (*R
 	if err != nil {
 		return nil, fmt.Errorf("reaching the API server: %w", err)
 	}
+	log.SetLogger(logr.Discard()) // the client library's own; what matters comes back as errors
 	if err := Install(ctx, c, checkout); err != nil {
 		return nil, err
 	}
