@@ -138,7 +138,7 @@ func (o *Op) applyStep(ev *journal.Event, s *Schemas) {
 	case journal.StepStarted:
 		if p := payload[journal.Started](o, ev, s); p != nil {
 			st.State, st.Attempt, st.Start, st.StartedIn, st.StartedAt = Started, ev.Attempt, p, ev.Epoch, at(ev)
-			st.Progress, st.Message, st.EndedAt = nil, "", time.Time{}
+			st.Progress, st.ProgressAt, st.Message, st.EndedAt = nil, time.Time{}, "", time.Time{}
 		}
 	case journal.StepReceipt:
 		if p := payload[journal.Receipt](o, ev, s); p != nil {
@@ -146,7 +146,7 @@ func (o *Op) applyStep(ev *journal.Event, s *Schemas) {
 		}
 	case journal.StepProgress:
 		if p := payload[journal.Progress](o, ev, s); p != nil {
-			st.Progress = p
+			st.Progress, st.ProgressAt = p, at(ev)
 		}
 	case journal.StepSucceeded:
 		if p := payload[journal.Succeeded](o, ev, s); p != nil {

@@ -116,7 +116,7 @@ func serve(ctx context.Context, end func(error), t *tenure) error {
 	if err := registerMetrics(t); err != nil {
 		return err
 	}
-	if t.mgr, t.live, err = connect(ctx, t.opts, t.log, t.health); err != nil {
+	if t.mgr, t.live, err = connect(ctx, t.opts, t.journal.ID(), t.log, t.health); err != nil {
 		return err
 	}
 	if err := t.mgr.Add(t); err != nil {
@@ -163,13 +163,13 @@ func RestConfig(path string) (*rest.Config, error) {
 
 // connect makes the manager and a client that is not served from a cache. It
 // tries, as long as ctx lasts, until the API server answers and knows our kinds.
-func connect(ctx context.Context, o *Options, log logr.Logger, h *health) (ctrl.Manager, client.Client, error) {
+func connect(ctx context.Context, o *Options, journalID string, log logr.Logger, h *health) (ctrl.Manager, client.Client, error) {
 	cfg, err := RestConfig(o.Kubeconfig)
 	if err != nil {
 		return nil, nil, err
 	}
 	for said := ""; ; {
-		mgr, live, err := newManager(ctx, cfg, o, log)
+		mgr, live, err := newManager(ctx, cfg, o, journalID, log)
 		if err == nil {
 			return mgr, live, nil
 		}
@@ -186,19 +186,22 @@ func connect(ctx context.Context, o *Options, log logr.Logger, h *health) (ctrl.
 	}
 }
 
-func newManager(ctx context.Context, cfg *rest.Config, o *Options, log logr.Logger) (ctrl.Manager, client.Client, error) {
+func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID string, log logr.Logger) (ctrl.Manager, client.Client, error) {
 	scheme, err := Scheme()
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := lease(cfg, o.LeaseNamespace, journalID)
 	if err != nil {
 		return nil, nil, err
 	}
 	grace := graceMax
 	opts := ctrl.Options{
 		Scheme: scheme, Logger: log,
-		Metrics:                 metricsserver.Options{BindAddress: o.MetricsAddress},
-		HealthProbeBindAddress:  "0", // served since before there was a journal
-		LeaderElection:          o.LeaderElect,
-		LeaderElectionID:        leaseName,
-		LeaderElectionNamespace: o.LeaseNamespace,
+		Metrics:                             metricsserver.Options{BindAddress: o.MetricsAddress},
+		HealthProbeBindAddress:              "0", // served since before there was a journal
+		LeaderElection:                      o.LeaderElect,
+		LeaderElectionResourceLockInterface: lock,
 		// The process ends right after the manager has stopped.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &grace,
