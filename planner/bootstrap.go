@@ -80,7 +80,7 @@ func prepareSteps(n *node, members []Member) []journal.Step {
 	if len(members) > 0 {
 		steps = append(steps, step("names", StepResolveNames, journal.Waiting, NamesParams{Members: append(members, n.asMember())}))
 	}
-	known := n.cr.Status.UUID
+	known := n.recorded
 	if n.member {
 		known = n.uuid // the pool itself tells that it is one of its own
 	}

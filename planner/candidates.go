@@ -11,32 +11,47 @@ import (
 // become candidates by themselves.
 func (c *cycle) candidates(v *volume) (dirs []placement.Dir, excluded []placement.Exclusion, waiting []string) {
 	zones := v.cr.Spec.Zones
+	dirs = make([]placement.Dir, 0, 2*len(c.nodes))
 	for _, n := range c.nodes {
 		if len(zones) > 0 && !slices.Contains(zones, n.cr.Spec.Zone) {
 			continue
 		}
-		why, soon := n.unfit()
-		if why == "" {
+		f := n.fitness()
+		if f.why == "" {
 			for _, d := range n.dirs {
 				if d.why == "" {
 					dirs = append(dirs, placement.Dir{
-						Node: n.name(), Zone: n.cr.FailureDomain(), Root: d.path,
+						Node: n.name(), Zone: f.zone, Root: d.path,
 						SizeBytes: d.mount.SizeBytes, Bricks: d.bricks, Arbiters: d.arbiters,
 					})
 				}
 			}
 			continue
 		}
-		excluded = append(excluded, placement.Exclusion{Node: n.name(), Why: why})
-		if soon {
+		excluded = append(excluded, placement.Exclusion{Node: n.name(), Why: f.why})
+		if f.soon {
 			waiting = append(waiting, n.name())
 		}
 	}
 	return dirs, excluded, waiting
 }
 
-// unfit says why a node can take no brick; empty if it can. soon is set when
-// that is likely to change without anybody doing something.
+// A fitness says whether a node can take bricks.
+type fitness struct {
+	zone string
+	why  string // it cannot; empty if it can
+	soon bool   // that is likely to change without anybody doing something
+}
+
+// fitness is judged once a cycle.
+func (n *node) fitness() *fitness {
+	if n.fit == nil {
+		n.fit = &fitness{zone: n.cr.FailureDomain()}
+		n.fit.why, n.fit.soon = n.unfit()
+	}
+	return n.fit
+}
+
 func (n *node) unfit() (why string, soon bool) {
 	switch {
 	case n.deleting():
@@ -100,10 +115,6 @@ func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 	case err != nil:
 		return nil, "", err
 	}
-	loaded := make(map[placement.Location]bool, len(dirs))
-	for _, d := range dirs {
-		loaded[placement.Location{Node: d.Node, Root: d.Root}] = d.Bricks > 0 // an arbiter takes no room
-	}
 	shared, crowded := false, false
 	used := map[string]bool{} // nodes
 	for k := len(req.Existing); k < len(all); k++ {
@@ -111,9 +122,9 @@ func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 		set := make([]BrickRef, 0, len(all[k]))
 		for i, l := range all[k] {
 			n := c.byName[l.Node]
-			shared = shared || zones[n.cr.FailureDomain()]
-			zones[n.cr.FailureDomain()] = true
-			crowded = crowded || loaded[l] || used[l.Node]
+			shared = shared || zones[n.fitness().zone]
+			zones[n.fitness().zone] = true
+			crowded = crowded || used[l.Node] || n.dirOf(l.Root+"/").bricks > 0 // an arbiter takes no room
 			used[l.Node] = true
 			set = append(set, BrickRef{
 				Node: n.name(), Address: n.address(), UUID: n.uuid, Root: l.Root,

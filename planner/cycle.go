@@ -21,6 +21,7 @@ type cycle struct {
 	byUUID  map[string]*node // nodes that are what they should be
 	volumes []*volume        // by name
 	open    []*openOp        // in the order of the snapshot
+	holders holders          // of open
 
 	pool pool
 	// lookup finds a volume in a node's own view; set when there is a view.
@@ -49,7 +50,7 @@ func newCycle(s *Snapshot) *cycle {
 	c := &cycle{
 		s: s, cluster: s.Cluster,
 		byName: make(map[string]*node, len(s.Nodes)), byUUID: make(map[string]*node, len(s.Nodes)),
-		blocked: map[string][]problem{}, refused: map[string][]string{},
+		holders: holders{}, blocked: map[string][]problem{}, refused: map[string][]string{},
 	}
 	c.out.NodeResults, c.out.VolumeResults = map[string][]Result{}, map[string][]Result{}
 	c.out.Nodes, c.out.Volumes = make(map[string]NodeStatus, len(s.Nodes)), make(map[string]VolumeStatus, len(s.Volumes))

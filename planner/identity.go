@@ -52,7 +52,7 @@ func (c *cycle) judge() {
 	for _, n := range c.nodes {
 		g := n.srv.Gate
 		n.claimed = n.reachable && c.poolID != "" && g.Pool == c.poolID
-		n.known = n.claimed || (c.poolID != "" && n.cr.Status.UUID != "")
+		n.known = n.claimed || (c.poolID != "" && n.recorded != "")
 	}
 	c.judgeAddresses()
 	for _, n := range c.nodes {
@@ -79,7 +79,7 @@ func (c *cycle) judgeAddresses() {
 			continue
 		}
 		keeps, loses := other, n
-		if first := cmp.Or(boolFirst(n.cr.Status.UUID != "", other.cr.Status.UUID != ""), older(n, other)); first < 0 {
+		if first := cmp.Or(boolFirst(n.recorded != "", other.recorded != ""), older(n, other)); first < 0 {
 			keeps, loses = n, other
 		}
 		byAddress[n.address()] = keeps
@@ -100,7 +100,7 @@ func boolFirst(a, b bool) int {
 // judgeOwner says why a server is not this pool's, by its gate, by other
 // clusters' claims and by its identity.
 func (c *cycle) judgeOwner(n *node) *problem {
-	g, known := n.srv.Gate, n.cr.Status.UUID
+	g, known := n.srv.Gate, n.recorded
 	by, disputed := c.s.Claims[n.address()]
 	switch {
 	case g.Pool != "" && !n.claimed:
@@ -153,7 +153,7 @@ func (c *cycle) judgeTwins() {
 		}
 		var recorded []*node
 		for _, n := range twins {
-			if n.cr.Status.UUID == uuid {
+			if n.recorded == uuid {
 				recorded = append(recorded, n)
 			}
 		}

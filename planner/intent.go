@@ -58,10 +58,12 @@ func (c *cycle) plan(d draft) ([]Planned, string) {
 			d.kind, d.target, times, d.difference, last))
 		return nil, fmt.Sprintf("operation %s completed and its goal is not seen", last)
 	}
-	for _, o := range c.open {
-		if !o.gone && holdsAny(o.Plan.Locks, p.Locks) {
+	for _, i := range c.holders.of(p.Locks) {
+		if o := c.open[i]; !o.gone {
 			p.After = append(p.After, o.ID)
 		}
+	}
+	for _, o := range c.open {
 		if o.gone && o.Plan.Target == d.target {
 			p.Supersedes = append(p.Supersedes, o.ID)
 		}
@@ -69,15 +71,26 @@ func (c *cycle) plan(d draft) ([]Planned, string) {
 	return []Planned{{Key: d.kind + " " + d.target, Plan: p}}, ""
 }
 
-// holdsAny reports whether two operations are about the same thing. All that
-// change the pool share its lock without being about each other.
-func holdsAny(a, b []string) bool {
-	for _, l := range a {
-		if l != lockPool && slices.Contains(b, l) {
-			return true
+// holders says which operations, by number, are about what a lock stands for.
+// All that change the pool share its lock without being about each other.
+type holders map[string][]int
+
+func (h holders) add(locks []string, i int) {
+	for _, l := range locks {
+		if l != lockPool {
+			h[l] = append(h[l], i)
 		}
 	}
-	return false
+}
+
+// of lists, in order, those that are about the same as any of the locks.
+func (h holders) of(locks []string) []int {
+	var out []int
+	for _, l := range locks {
+		out = append(out, h[l]...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Locks (design.md 4). Options have locks of their own: an operation that is
@@ -138,14 +151,14 @@ func step(id, name string, stage journal.Stage, params any) journal.Step {
 }
 
 // link fills in which plans of this decision come after which, now that their
-// order is known, and which of them take the place of what is superseded.
+// order is known.
 func (c *cycle) link() {
+	h := holders{}
 	for i := range c.out.Plan {
 		p := &c.out.Plan[i]
-		for j := range i {
-			if holdsAny(c.out.Plan[j].Plan.Locks, p.Plan.Locks) {
-				p.After = append(p.After, c.out.Plan[j].Key)
-			}
+		for _, j := range h.of(p.Plan.Locks) {
+			p.After = append(p.After, c.out.Plan[j].Key)
 		}
+		h.add(p.Plan.Locks, i)
 	}
 }

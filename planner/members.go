@@ -8,10 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gluster/anthill/apis/v1alpha1"
 )
 
 // A pool is who is in it, as the views of its members together say.
@@ -92,7 +88,7 @@ func sumMap(w interface{ Write([]byte) (int, error) }, m map[string]string) {
 func (c *cycle) findMembers() {
 	var tellers []*node
 	for _, n := range c.nodes {
-		if n.glusterd() && !n.stranger() && n.uuid != "" && (n.claimed || n.cr.Status.UUID == n.srv.UUID) {
+		if n.glusterd() && !n.stranger() && n.uuid != "" && (n.claimed || n.recorded == n.srv.UUID) {
 			tellers = append(tellers, n)
 		}
 	}
@@ -101,7 +97,7 @@ func (c *cycle) findMembers() {
 	if root == "" {
 		// No glusterd answered: who was recorded is believed to be in still.
 		for _, n := range c.nodes {
-			if !n.stranger() && joinedBefore(n) {
+			if !n.stranger() && n.before {
 				n.member = true
 				c.pool.members = append(c.pool.members, n)
 			}
@@ -115,7 +111,7 @@ func (c *cycle) findMembers() {
 		}
 	}
 	for _, n := range c.nodes {
-		if uuid := n.cr.Status.UUID; n.stranger() && in[uuid] && c.byUUID[uuid] == nil {
+		if uuid := n.recorded; n.stranger() && in[uuid] && c.byUUID[uuid] == nil {
 			n.uuid, c.byUUID[uuid] = uuid, n // what the pool still takes it for
 		} else if n.stranger() {
 			continue
@@ -135,24 +131,6 @@ func (c *cycle) findMembers() {
 	}
 	c.connections(views)
 	c.compare(views)
-}
-
-// joinedBefore reports whether the last cycle saw the node in the pool: it was
-// a connected peer, or was missed as one.
-func joinedBefore(n *node) bool {
-	for _, cond := range n.cr.Status.Conditions {
-		switch cond.Type {
-		case v1alpha1.ConditionAvailable:
-			if cond.Status == metav1.ConditionTrue {
-				return n.cr.Status.UUID != ""
-			}
-		case v1alpha1.ConditionDegraded:
-			if cond.Status == metav1.ConditionTrue && cond.Reason == v1alpha1.ReasonNodesDown {
-				return n.cr.Status.UUID != ""
-			}
-		}
-	}
-	return false
 }
 
 // groups is a forest of UUIDs that see each other in the cluster.
@@ -232,10 +210,10 @@ func (c *cycle) root(tellers []*node, g *groups) string {
 		}
 		s.volumes = max(s.volumes, min(len(n.srv.View.Volumes), 1))
 		s.size = max(s.size, min(len(n.srv.View.Peers), 1))
-		if joinedBefore(n) {
+		if n.before {
 			s.before = 1
 		}
-		if of(n.ops, KindPrepareNode) == nil && of(n.ops, KindJoinNode) == nil && !c.endedPreparing(n) {
+		if of(n.ops, KindPrepareNode) == nil && of(n.ops, KindJoinNode) == nil && !n.prepared {
 			s.settled = 1
 		}
 	}
@@ -251,21 +229,10 @@ func (c *cycle) root(tellers []*node, g *groups) string {
 			best = id
 		}
 	}
-	if b := scores[best]; b != nil && b.volumes+b.size+b.before == 0 && slices.ContainsFunc(c.nodes, joinedBefore) {
+	if b := scores[best]; b != nil && b.volumes+b.size+b.before == 0 && slices.ContainsFunc(c.nodes, func(n *node) bool { return n.before }) {
 		return "" // a server that is just being prepared; the pool itself is out of sight
 	}
 	return best
-}
-
-// endedPreparing reports whether the node was prepared in this epoch, which the
-// first server of a pool never is.
-func (c *cycle) endedPreparing(n *node) bool {
-	for i := range c.s.Ended {
-		if p := &c.s.Ended[i].Plan; p.Kind == KindPrepareNode && p.Target == targetNode(n.name()) {
-			return true
-		}
-	}
-	return false
 }
 
 // compare finds the first difference between the members' views.
@@ -318,21 +285,30 @@ func differPeers(a, b *PoolView) string {
 // for the pool, says who is connected to it, and finds peers in a bad state.
 func (c *cycle) connections(views []*node) {
 	most := -1
+	var uneasy []*node // see a peer that is not a connected member
 	rejected := map[string]bool{}
 	for _, n := range views {
-		sees := 0
+		peers, sees := n.srv.View.Peers, 0
+		for i := range peers {
+			if peers[i].Connected && peers[i].State == PeerInCluster {
+				sees++
+			}
+		}
+		if sees > most {
+			c.pool.canon, most = n, sees
+		}
+		if sees < len(peers) {
+			uneasy = append(uneasy, n)
+		}
+	}
+	for _, n := range uneasy {
 		for i := range n.srv.View.Peers {
 			switch p := &n.srv.View.Peers[i]; {
-			case p.Member():
-				sees++
 			case p.State == PeerRejected:
 				rejected[c.peerName(p)] = true
 			case p.State != PeerInCluster && c.pool.unsettled == "":
 				c.pool.unsettled = fmt.Sprintf("%s sees %s as %q", n.name(), c.peerName(p), p.State)
 			}
-		}
-		if sees > most {
-			c.pool.canon, most = n, sees
 		}
 	}
 	canon := c.pool.canon
@@ -352,7 +328,7 @@ func (c *cycle) connections(views []*node) {
 		}
 	}
 	cut := map[string]bool{} // what a connected member does not see connected
-	for _, n := range views {
+	for _, n := range uneasy {
 		for i := range n.srv.View.Peers {
 			if p := &n.srv.View.Peers[i]; n.connected && !p.Member() {
 				cut[p.UUID] = true

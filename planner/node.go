@@ -20,8 +20,13 @@ type node struct {
 	// wrong says why the server must not be touched (S8, two claims); nil if it
 	// may be.
 	wrong *problem
-	// uuid is glusterd's identity: as seen, else as recorded.
-	uuid string
+	// uuid is glusterd's identity: as seen, else as recorded, in status or in
+	// the receipt of the operation that claimed the server.
+	uuid, recorded string
+	// before: the last cycle saw it in the pool, or an operation took it in.
+	// prepared: an operation of this epoch prepared it, as it does with every
+	// server but the first.
+	before, prepared bool
 	// claimed: the gate is this pool's. known: it is, or was, this pool's.
 	claimed, known bool
 
@@ -30,6 +35,7 @@ type node struct {
 	member, connected, steady bool
 
 	dirs []*dir
+	fit  *fitness
 }
 
 // A dir is a brick directory of a node.
@@ -43,7 +49,7 @@ type dir struct {
 }
 
 func newNode(cr *v1alpha1.GlusterNode, obs Observed) *node {
-	n := &node{cr: cr, uuid: cr.Status.UUID}
+	n := &node{cr: cr, recorded: cr.Status.UUID, uuid: cr.Status.UUID}
 	srv, asked := obs.Servers[cr.Name]
 	n.srv = srv
 	switch {

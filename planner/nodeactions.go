@@ -97,7 +97,7 @@ func (x ofNode) prepared() (outcome, error) {
 		canonical: struct {
 			Address string `json:"address"`
 			Known   string `json:"known,omitempty"`
-		}{n.address(), n.cr.Status.UUID},
+		}{n.address(), n.recorded},
 		locks: []string{lockNode(n.name())},
 		steps: prepareSteps(n, members),
 		end:   EndState{Node: x.preparedEnd(n)},

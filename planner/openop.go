@@ -35,6 +35,7 @@ func (c *cycle) openOps() {
 		}
 		o.end = end
 		o.ending = o.State == view.Cancelling
+		c.holders.add(o.Plan.Locks, len(c.open))
 		c.open = append(c.open, o)
 		if n := c.byName[o.nodeName()]; n != nil {
 			n.ops = append(n.ops, o)

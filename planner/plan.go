@@ -23,6 +23,7 @@ func (k *procedures) plan(s Snapshot) Decision {
 		return c.orphans()
 	}
 	c.openOps()
+	c.recall()
 	c.conflict = c.identify()
 	c.judge()
 	c.findMembers()

@@ -53,7 +53,7 @@ func plain(m map[string]v1alpha1.OptionValue) map[string]string {
 }
 
 func (n *node) status(poolID string) NodeStatus {
-	s := NodeStatus{Joined: n.member, UUID: n.cr.Status.UUID}
+	s := NodeStatus{Joined: n.member, UUID: n.recorded}
 	if n.claimed && n.wrong == nil && poolID != "" && n.srv.UUID != "" {
 		s.UUID = n.srv.UUID
 	}
@@ -67,7 +67,7 @@ func (n *node) status(poolID string) NodeStatus {
 		st := DirStatus{Path: d.path, State: d.state, Bricks: d.bricks + d.arbiters, Message: d.why}
 		if d.seen {
 			st.FSUUID, st.SizeBytes = d.mount.FSUUID, d.mount.SizeBytes
-		} else if was := n.recorded(d.path); was != nil {
+		} else if was := n.remembered(d.path); was != nil {
 			st.FSUUID, st.SizeBytes = was.FSUUID, uint64(was.SizeBytes)
 		}
 		s.Healthy = s.Healthy && !d.broken()
@@ -76,8 +76,8 @@ func (n *node) status(poolID string) NodeStatus {
 	return s
 }
 
-// recorded is what status remembers of a directory.
-func (n *node) recorded(path string) *v1alpha1.BrickDirStatus {
+// remembered is what status knows of a directory.
+func (n *node) remembered(path string) *v1alpha1.BrickDirStatus {
 	for i := range n.cr.Status.BrickDirs {
 		if d := &n.cr.Status.BrickDirs[i]; string(d.Path) == path {
 			return d
@@ -168,7 +168,7 @@ func (b *brick) share() uint64 {
 	}
 	total := b.dir.mount.SizeBytes
 	if total == 0 {
-		if was := b.node.recorded(b.dir.path); was != nil {
+		if was := b.node.remembered(b.dir.path); was != nil {
 			total = uint64(was.SizeBytes)
 		}
 	}

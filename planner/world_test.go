@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -181,8 +182,15 @@ func (w *world) says(name string, s *server) Server {
 }
 
 func (w *world) snapshot() Snapshot {
+	s := w.objects()
+	s.Observed = w.observed()
+	return s
+}
+
+// objects is the snapshot but for what the servers say.
+func (w *world) objects() Snapshot {
 	s := Snapshot{
-		Claims: w.claims, ClaimedAt: w.claimedAt, Observed: w.observed(),
+		Claims: w.claims, ClaimedAt: w.claimedAt,
 		Open: slices.Clone(w.open), Ended: slices.Clone(w.ended), Tombstones: maps.Clone(w.tombstones),
 		Instance: w.instance, Fence: w.fence, NewVolumeIDs: map[string]string{},
 	}
@@ -318,15 +326,28 @@ func (w *world) start(id journal.OpID, at string) error {
 			s.State, s.Attempt = view.Started, 1
 			return nil
 		}
-		s.State, s.Attempt = view.Succeeded, 1
+		w.succeed(s)
 	}
 	return fmt.Errorf("operation %s has no step %q", id, at)
+}
+
+func (w *world) succeed(s *view.Step) {
+	s.State, s.Attempt = view.Succeeded, 1
+	if s.Name == StepClaimServer {
+		var p ClaimParams
+		if json.Unmarshal(s.Params, &p) == nil {
+			s.Receipt = mustJSON(ClaimReceipt{UUID: w.servers[p.Node].uuid})
+		}
+	}
 }
 
 // finish completes an operation: what it declared becomes true.
 func (w *world) finish(id journal.OpID) error {
 	op := w.op(id)
 	op.Started = time.Unix(1, 0)
+	for i := range op.Steps {
+		w.succeed(&op.Steps[i])
+	}
 	done := w.end(id, view.Completed)
 	e, err := decodeEndState(done.Plan.EndState)
 	if err != nil {

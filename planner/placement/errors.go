@@ -53,10 +53,9 @@ func IsNotEnoughServers(err error) bool {
 
 func notEnough(r Request, p *pool) error {
 	e := &NotEnoughServersError{Need: r.SetSize, Zones: slices.Sorted(slices.Values(r.Zones)), Excluded: slices.Clone(r.Excluded)}
-	for name := range p.nodes {
-		e.Nodes = append(e.Nodes, name)
+	for i := range p.nodes {
+		e.Nodes = append(e.Nodes, p.nodes[i].name)
 	}
-	slices.Sort(e.Nodes)
 	slices.SortFunc(e.Excluded, func(a, b Exclusion) int { return strings.Compare(a.Node, b.Node) })
 	return e
 }

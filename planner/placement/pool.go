@@ -10,7 +10,7 @@ import (
 // A pool is the nodes by zone, each ordered by how much room it offers. Both
 // orders are heaps, so that a brick costs a logarithm.
 type pool struct {
-	nodes map[string]*node
+	nodes []node  // by name
 	zones []*zone // heap: the next brick goes to the first one
 }
 
@@ -25,7 +25,7 @@ type zone struct {
 type node struct {
 	name     string
 	zone     string
-	dirs     []*dir
+	dirs     []dir
 	bricks   int // data bricks and arbiters on all its directories
 	mine     int // of these, bricks of this volume
 	roomiest *dir
@@ -49,7 +49,14 @@ func roomier(a, b *dir) int {
 		cmp.Compare(a.root, b.root))
 }
 
-func (n *node) refresh() { n.roomiest = slices.MinFunc(n.dirs, roomier) }
+func (n *node) refresh() {
+	n.roomiest = &n.dirs[0]
+	for i := range n.dirs {
+		if roomier(&n.dirs[i], n.roomiest) < 0 {
+			n.roomiest = &n.dirs[i]
+		}
+	}
+}
 
 // better orders nodes for a data brick: room first, then few bricks of this
 // volume, so that equal nodes take turns.
@@ -71,46 +78,60 @@ func idler(a, b *node) int {
 }
 
 func newPool(r Request) (*pool, error) {
-	p := &pool{nodes: map[string]*node{}}
-	zones := map[string]*zone{}
-	for _, d := range r.Dirs {
-		n := p.nodes[d.Node]
-		if n == nil {
-			n = &node{name: d.Node, zone: d.Zone}
-			p.nodes[d.Node] = n
-			z := zones[d.Zone]
-			if z == nil {
-				z = &zone{name: d.Zone}
-				zones[d.Zone] = z
-				p.zones = append(p.zones, z)
-			}
-			z.free = append(z.free, n)
-		}
-		if n.zone != d.Zone {
-			return nil, fmt.Errorf("placing bricks: node %q is said to be in zones %q and %q", d.Node, min(n.zone, d.Zone), max(n.zone, d.Zone))
-		}
-		if slices.ContainsFunc(n.dirs, func(o *dir) bool { return o.root == d.Root }) {
+	given := slices.Clone(r.Dirs)
+	slices.SortFunc(given, func(a, b Dir) int { return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Root, b.Root)) })
+	p := &pool{nodes: make([]node, 0, len(given))}
+	dirs := make([]dir, len(given))
+	for i, d := range given {
+		dirs[i] = dir{root: d.Root, size: d.SizeBytes, bricks: d.Bricks, arbiters: d.Arbiters}
+		last := len(p.nodes) - 1
+		switch {
+		case i == 0 || d.Node != given[i-1].Node:
+			p.nodes = append(p.nodes, node{name: d.Node, zone: d.Zone, dirs: dirs[i : i+1]})
+			last++
+		case d.Zone != p.nodes[last].zone:
+			return nil, fmt.Errorf("placing bricks: node %q is said to be in zones %q and %q", d.Node, min(d.Zone, p.nodes[last].zone), max(d.Zone, p.nodes[last].zone))
+		case d.Root == given[i-1].Root:
 			return nil, fmt.Errorf("placing bricks: directory %q of node %q is there twice", d.Root, d.Node)
+		default:
+			n := &p.nodes[last]
+			n.dirs = dirs[i-len(n.dirs) : i+1]
 		}
-		n.dirs = append(n.dirs, &dir{root: d.Root, size: d.SizeBytes, bricks: d.Bricks, arbiters: d.Arbiters})
-		n.bricks += d.Bricks + d.Arbiters
+		p.nodes[last].bricks += d.Bricks + d.Arbiters
 	}
 	for _, set := range r.Existing {
 		for _, l := range set {
-			if n := p.nodes[l.Node]; n != nil {
+			if n := p.node(l.Node); n != nil {
 				n.mine++
 			}
 		}
 	}
-	for _, n := range p.nodes {
+	zones := map[string]*zone{}
+	for i := range p.nodes {
+		n := &p.nodes[i]
 		n.refresh()
+		z := zones[n.zone]
+		if z == nil {
+			z = &zone{name: n.zone, index: len(p.zones)}
+			zones[n.zone] = z
+			p.zones = append(p.zones, z)
+		}
+		z.free = append(z.free, n)
 	}
-	for i, z := range p.zones {
-		z.index = i
+	for _, z := range p.zones {
 		heap.Init((*byRoom)(z))
 	}
 	heap.Init((*byNeed)(p))
 	return p, nil
+}
+
+// node finds a node by name; nil if it is no candidate.
+func (p *pool) node(name string) *node {
+	i, ok := slices.BinarySearchFunc(p.nodes, name, func(n node, name string) int { return cmp.Compare(n.name, name) })
+	if !ok {
+		return nil
+	}
+	return &p.nodes[i]
 }
 
 // place puts one set onto the nodes; there are enough of them.
