@@ -3,37 +3,12 @@ package journal
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/google/uuid"
 )
 
-// Limits of one transaction of the group commit.
-const (
-	batchRequestsMax = 256
-	batchBytesMax    = 8 << 20
-	appendBytesMax   = 4 << 20 // of one Append
-)
-
-// A request is an append on its way to the writer and back.
-type request struct {
-	guard  Guard
-	events []Event
-	facts  []fact // of events, which they point to
-	bytes  int
-	own    bool // epoch events of the journal itself are allowed
-
-	state atomic.Int32 // of its caller's patience: requestWaiting, ...
-	seq   Seq
-	err   error
-	done  chan struct{}
-}
-
-const (
-	requestWaiting int32 = iota
-	requestTaken         // the writer has it: its outcome must be awaited
-	requestGone          // the caller gave up before
-)
+// appendBytesMax bounds the events of one Append, in bytes.
+const appendBytesMax = 4 << 20
 
 // OpenEpoch begins this process's tenure: one above every epoch before. It
 // must come before any Append and succeeds once. Opened.Clean is filled in.
@@ -61,7 +36,7 @@ func (j *Journal) OpenEpoch(ctx context.Context, o Opened) (Epoch, error) {
 // Append writes events, all or none, and returns the number of the last one
 // once they are on stable storage. Seq, Epoch, OpVer and Time are filled in, in
 // copies; the numbers are dense, so the first is last-len+1. Concurrent
-// appends share commits. If ctx ends before the writer took the request
+// appends share commits. If ctx ends before the append is part of a commit
 // nothing was written; afterwards Append waits for the outcome.
 //
 // Errors, all but the last of which mean that nothing was written: ErrConflict,
@@ -118,7 +93,7 @@ func (r *request) check() error {
 
 const nameMax = 256 // bytes of a step's id, an actor, an intent
 
-// submit hands a request to the writer and waits for its outcome.
+// submit takes a request through a commit.
 func (j *Journal) submit(ctx context.Context, r *request) (Seq, error) {
 	if err := r.check(); err != nil {
 		return 0, err
@@ -129,32 +104,25 @@ func (j *Journal) submit(ctx context.Context, r *request) (Seq, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	r.done = make(chan struct{})
-	select {
-	case <-j.stop:
-		return 0, ErrClosed
-	default:
+	r.wake = make(chan bool, 1)
+	lead, err := j.queue.enter(r)
+	if err != nil {
+		return 0, err
+	}
+	if lead {
+		j.lead(r, false)
+		return r.seq, r.err
 	}
 	select {
-	case j.reqs <- r:
-	case <-j.done:
-		return 0, ErrClosed
+	case lead = <-r.wake:
 	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		if r.state.CompareAndSwap(requestWaiting, requestGone) {
+		if r.quit() {
 			return 0, ctx.Err()
 		}
-		<-r.done
-	case <-j.done:
-		// The writer ended; it answered what it took.
-		if r.state.CompareAndSwap(requestWaiting, requestGone) {
-			return 0, ErrClosed
-		}
-		<-r.done
+		lead = <-r.wake
+	}
+	if lead {
+		j.lead(r, true)
 	}
 	return r.seq, r.err
 }

@@ -19,15 +19,15 @@ type Journal struct {
 	db   *bolt.DB
 	meta metaState // identity and tail; head and epoch as Open found them
 
-	mu       sync.RWMutex // guards what follows
-	led      *ledger      // committed state; only the writer changes it
+	queue queue // of appends; its leader is the writer
+
+	mu       sync.RWMutex // guards what follows; only the writer changes led and full
+	led      *ledger      // committed state
 	full     bool
 	watchers map[chan struct{}]struct{}
 	stats    commitStats
 
-	reqs     chan *request
 	stop     chan struct{} // closed by Close
-	done     chan struct{} // closed when the writer has ended
 	closing  sync.Once
 	closeErr error
 	poison   atomic.Pointer[error]
@@ -65,14 +65,12 @@ func Open(ctx context.Context, path string, o Options) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{
-		path: path, o: o, db: db, watchers: map[chan struct{}]struct{}{},
-		reqs: make(chan *request, batchRequestsMax),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		path: path, o: o, db: db, watchers: map[chan struct{}]struct{}{}, stop: make(chan struct{}),
 	}
+	j.queue.idle.L = &j.queue.mu
 	if err := contain(func() error { return j.recover(ctx) }); err != nil {
 		return nil, errors.Join(withPath(err, path), db.Close())
 	}
-	go j.write()
 	return j, nil
 }
 
@@ -159,11 +157,12 @@ func (j *Journal) poisoned() error {
 }
 
 // Close ends the epoch, if one is open, with epoch.closed, and lets go of the
-// file. Appends that wait get ErrClosed. Close is idempotent.
+// file. Appends that wait are still carried out; later ones get ErrClosed. Close
+// is idempotent.
 func (j *Journal) Close() error {
 	j.closing.Do(func() {
 		close(j.stop)
-		<-j.done
+		j.queue.close()
 		if j.poisoned() == nil && j.epochOpen() {
 			j.closeErr = j.closeEpoch()
 		}

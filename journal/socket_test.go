@@ -93,8 +93,14 @@ func TestReadersAgree(t *testing.T) {
 		"Op":         func(r Reader) (any, error) { return r.OpEvents(ctx, testID(3)) },
 		"Epochs":     func(r Reader) (any, error) { return r.Epochs(ctx) },
 		"Tombstones": func(r Reader) (any, error) { return r.Tombstones(ctx) },
-		"Counts":     func(r Reader) (any, error) { s, err := r.Stats(ctx); return []any{s.Events, s.ByType, s.OpsBy, s.Head}, err },
-		"Verify":     func(r Reader) (any, error) { v, err := r.Verify(ctx); return []any{v.Ops, v.Open, v.Events, v.Findings, v.Head}, err },
+		"Counts": func(r Reader) (any, error) {
+			s, err := r.Stats(ctx)
+			return []any{s.Events, s.ByType, s.OpsBy, s.Head}, err
+		},
+		"Verify": func(r Reader) (any, error) {
+			v, err := r.Verify(ctx)
+			return []any{v.Ops, v.Open, v.Events, v.Findings, v.Head}, err
+		},
 		"Snapshot": func(r Reader) (any, error) {
 			var b bytes.Buffer
 			m, err := r.Snapshot(ctx, &b)

@@ -3,86 +3,48 @@ package journal
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
 	bolt "go.etcd.io/bbolt"
 )
 
-// write is the writer: it takes what requests there are, commits them in one
-// transaction and answers. There is no timer: while a commit is under way the
-// next batch gathers by itself.
-func (j *Journal) write() {
-	defer close(j.done)
-	batch := make([]*request, 0, batchRequestsMax)
-	for {
-		select {
-		case r := <-j.reqs:
-			runtime.Gosched() // whoever was answered just now may have more
-			batch = j.drain(append(batch[:0], r))
-			j.serve(batch)
-			clear(batch)
-		case <-j.stop:
-			return
-		}
-	}
-}
-
-func (j *Journal) drain(batch []*request) []*request {
-	size := batch[0].bytes
-	for len(batch) < batchRequestsMax && size < batchBytesMax {
-		select {
-		case r := <-j.reqs:
-			batch = append(batch, r)
-			size += r.bytes
-		default:
-			return batch
-		}
-	}
-	return batch
-}
-
-// serve commits a batch and answers every request of it.
+// serve commits a batch, whose first request is the leader's own, and answers
+// the others. One goroutine at a time is here: the leader.
 func (j *Journal) serve(batch []*request) {
-	taken := batch[:0]
-	for _, r := range batch {
-		if r.state.CompareAndSwap(requestWaiting, requestTaken) {
-			taken = append(taken, r)
-		}
+	err := j.poisoned()
+	if err == nil {
+		err = j.try(batch)
 	}
-	if err := j.poisoned(); err != nil {
-		answer(taken, err)
-		return
-	}
-	if j.Full() {
-		j.restoreBallast()
-	}
-	err := j.commit(taken)
-	if isFull(err) && j.unchanged() && j.releaseBallast(err) {
-		err = j.commit(taken)
-	}
-	switch {
-	case err == nil:
-		answer(taken, nil)
-	case j.poisoned() != nil:
-		answer(taken, j.poisoned())
-	case isFull(err) && j.unchanged():
-		answer(taken, fmt.Errorf("%w: %w", ErrFull, err))
-	default:
-		j.die(err)
-		answer(taken, j.poisoned())
-	}
-}
-
-// answer wakes the callers. err overrides a request's own success.
-func answer(batch []*request, err error) {
-	for _, r := range batch {
+	for i, r := range batch {
 		if r.err == nil && err != nil {
 			r.seq, r.err = 0, err
 		}
-		close(r.done)
+		if i > 0 {
+			r.wake <- false
+		}
 	}
+}
+
+// try commits a batch. Its error is that of every request without its own.
+func (j *Journal) try(batch []*request) error {
+	if j.full {
+		j.restoreBallast()
+	}
+	err := j.commit(batch)
+	if isFull(err) && j.unchanged() && j.releaseBallast(err) {
+		err = j.commit(batch)
+	}
+	switch {
+	case err == nil:
+		return nil
+	case j.poisoned() != nil:
+		return j.poisoned()
+	case isFull(err) && j.unchanged():
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	j.die(err)
+	return j.poisoned()
 }
 
 // die ends the process: what the failed commit left on the disk is not known
@@ -110,9 +72,6 @@ func (j *Journal) unchanged() bool {
 // publishes the new state. Requests that are not get their own error and do
 // not disturb the others. An error is of the whole transaction.
 func (j *Journal) commit(batch []*request) (err error) {
-	if len(batch) == 0 {
-		return nil
-	}
 	begun := time.Now()
 	tx, err := j.db.Begin(true)
 	if err != nil {
@@ -312,9 +271,9 @@ func (j *Journal) publish(layer *ledger, appends int, took time.Duration) {
 	}
 }
 
-// closeEpoch writes epoch.closed; the writer has ended.
+// closeEpoch writes epoch.closed; the queue is closed.
 func (j *Journal) closeEpoch() error {
-	r := &request{events: []Event{{Type: EpochClosed}}, own: true, done: make(chan struct{})}
+	r := &request{events: []Event{{Type: EpochClosed}}, own: true}
 	err := r.check()
 	if err == nil {
 		j.serve([]*request{r})
