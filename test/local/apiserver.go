@@ -46,6 +46,9 @@ func (a *APIServer) bringBack(ctx context.Context) error {
 	if err := a.writeKubeconfig(); err != nil {
 		return err
 	}
+	if err := a.writeAuditPolicy(); err != nil {
+		return err
+	}
 	return a.Start(ctx)
 }
 
@@ -149,7 +152,7 @@ func (a *APIServer) etcdFlags() []string {
 }
 
 func (a *APIServer) apiServerFlags() []string {
-	return []string{
+	return append([]string{
 		"--etcd-servers=https://" + a.env.HostIP() + ":2379", "--etcd-cafile=" + a.pki("ca.crt"),
 		"--etcd-certfile=" + a.pki("etcd-client.crt"), "--etcd-keyfile=" + a.pki("etcd-client.key"),
 		"--bind-address=" + a.env.HostIP(), "--advertise-address=" + a.env.HostIP(), "--secure-port=6443",
@@ -160,5 +163,5 @@ func (a *APIServer) apiServerFlags() []string {
 		"--service-cluster-ip-range=" + serviceRange,
 		// There is no service network: nothing could use the endpoints of "kubernetes".
 		"--endpoint-reconciler-type=none",
-	}
+	}, a.auditFlags()...)
 }

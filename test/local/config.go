@@ -42,6 +42,7 @@ type Config struct {
 	BrickMiB int // size of each, sparse; default BrickSizeMiB
 
 	APIServer bool // run etcd and kube-apiserver
+	Audit     bool // let kube-apiserver log what is written, see APIServer.Writes
 	Kubectl   bool // build kubectl too (25 s, once)
 
 	// Fresh takes down what exists first. Without it Up keeps what runs, and

@@ -27,11 +27,12 @@ type Operator struct {
 	Args       []string // further arguments
 	Env        []string // further environment
 
-	mu     sync.Mutex
-	cmd    *exec.Cmd
-	done   chan struct{}
-	err    error
-	health string
+	mu      sync.Mutex
+	cmd     *exec.Cmd
+	done    chan struct{}
+	err     error
+	health  string
+	metrics string
 }
 
 // Journal is the journal's file.
@@ -55,6 +56,10 @@ func (o *Operator) Start() error {
 	if err != nil {
 		return err
 	}
+	metrics, err := freePort()
+	if err != nil {
+		return err
+	}
 	log, err := os.OpenFile(o.LogFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return fmt.Errorf("starting the operator: %w", err)
@@ -65,7 +70,7 @@ func (o *Operator) Start() error {
 		instance = "rig/anthill"
 	}
 	args := append([]string{"manager", "--journal", o.Journal(), "--kubeconfig", o.Kubeconfig, "--instance", instance,
-		"--health-probe-bind-address", health, "--metrics-bind-address", "0"}, o.Args...)
+		"--health-probe-bind-address", health, "--metrics-bind-address", metrics}, o.Args...)
 	cmd := exec.Command(o.Binary, args...)
 	cmd.Env = append(os.Environ(), o.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
@@ -73,7 +78,7 @@ func (o *Operator) Start() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	started := make(chan error, 1)
 	done := make(chan struct{})
-	o.cmd, o.done, o.health, o.err = cmd, done, health, nil
+	o.cmd, o.done, o.health, o.metrics, o.err = cmd, done, health, metrics, nil
 	go func() {
 		// Pdeathsig is about the thread that started it: this one stays.
 		lockThread()
