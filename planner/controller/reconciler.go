@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -41,6 +42,8 @@ type Options struct {
 	IDs IDs
 	// Recorder gets Kubernetes events. Default: they are dropped.
 	Recorder Recorder
+	// Log gets what the controllers do. Default: that of the context.
+	Log logr.Logger
 	// Clock dates condition transitions. Default time.Now.
 	Clock Clock
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -47,7 +48,7 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		Watches(&v1alpha1.GlusterNode{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
 		Watches(&v1alpha1.GlusterVolume{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
 		WatchesRawSource(NewFollower(r)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: clustersMax}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: clustersMax, LogConstructor: r.logger(v1alpha1.KindCluster)}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of clusters: %w", err)
@@ -56,12 +57,26 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		err := ctrl.NewControllerManagedBy(mgr).Named("orphan-"+kind).
 			For(newObject(kind), builder.WithPredicates(changed())).
 			Watches(&v1alpha1.GlusterCluster{}, handler.EnqueueRequestsFromMapFunc(toChildren(mgr.GetClient(), kind)), builder.WithPredicates(cameOrWent())).
+			WithOptions(controller.Options{LogConstructor: r.logger(kind)}).
 			Complete(NewOrphanage(mgr.GetClient(), kind, r.plan, r.opts))
 		if err != nil {
 			return fmt.Errorf("setting up the controller of %s without cluster: %w", kind, err)
 		}
 	}
 	return nil
+}
+
+// logger makes the log of one call: the object is named once, by its kind.
+func (r *Reconciler) logger(kind string) func(*reconcile.Request) logr.Logger {
+	if r.opts.Log.GetSink() == nil {
+		return nil // the library's own
+	}
+	return func(req *reconcile.Request) logr.Logger {
+		if req == nil {
+			return r.opts.Log.V(1) // of the controller itself
+		}
+		return r.opts.Log.WithValues(kind, req.String())
+	}
 }
 
 // changed lets pass what a person changes: spec, annotations, deletion. Status

@@ -1,8 +1,6 @@
 package manager
 
 import (
-	"time"
-
 	"github.com/spf13/cobra"
 
 	"github.com/gluster/anthill/cmd/anthill/cli"
@@ -33,5 +31,3 @@ journal cannot be used. A damaged journal is kept aside and a new one is begun.`
 	o.AddFlags(cmd.Flags())
 	return cmd
 }
-
-func (t *tenure) resync() time.Duration { return time.Duration(t.opts.Resync) }

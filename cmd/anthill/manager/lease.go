@@ -2,10 +2,13 @@ package manager
 
 import (
 	"fmt"
+	"sync/atomic"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
@@ -14,15 +17,32 @@ import (
 // it alone has open, goes on at once instead of waiting for the dead holder's
 // term to end. A copy of a journal elsewhere is no matter of the lease: fences
 // keep it from doing anything.
-func lease(cfg *rest.Config, namespace, journalID string) (resourcelock.Interface, error) {
-	core, err := corev1client.NewForConfig(cfg)
+func lease(cfg *rest.Config, namespace, journalID string, told *leaseEvents) (resourcelock.Interface, error) {
+	client, err := coordinationv1.NewForConfig(rest.AddUserAgent(cfg, "lease"))
 	if err != nil {
 		return nil, fmt.Errorf("making the lease's client: %w", err)
 	}
-	coordination, err := coordinationv1.NewForConfig(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("making the lease's client: %w", err)
+	return &resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: namespace, Name: leaseName},
+		Client:     client,
+		LockConfig: resourcelock.ResourceLockConfig{Identity: "journal-" + journalID, EventRecorder: told},
+	}, nil
+}
+
+// leaseEvents tells who became the active one, in events.k8s.io as all our
+// events: there is no right to write others. The recorder comes later than the
+// lease it is for. Safe for concurrent use.
+type leaseEvents struct {
+	to atomic.Pointer[events.EventRecorder]
+}
+
+var _ resourcelock.EventRecorder = (*leaseEvents)(nil)
+
+func (l *leaseEvents) set(r events.EventRecorder) { l.to.Store(&r) }
+
+// Eventf records an event.
+func (l *leaseEvents) Eventf(o runtime.Object, kind, reason, message string, args ...any) {
+	if r := l.to.Load(); r != nil {
+		(*r).Eventf(o, nil, kind, reason, reason, message, args...)
 	}
-	return resourcelock.New(resourcelock.LeasesResourceLock, namespace, leaseName, core, coordination,
-		resourcelock.ResourceLockConfig{Identity: "journal-" + journalID})
 }

@@ -24,7 +24,11 @@ func newLog(w io.Writer, level, format string) (logr.Logger, *slog.Logger, error
 	}
 	handler := zerolog.NewSlogHandler(zerolog.New(w).Level(min))
 	log := logr.FromSlogHandler(handler)
-	ctrl.SetLogger(log)
-	klog.SetLogger(log.WithName("kubernetes"))
+	ctrl.SetLogger(quiet(log))
+	klog.SetLogger(quiet(log.WithName("kubernetes")))
 	return log, slog.New(handler), nil
 }
+
+// quiet is log for libraries: what they find worth telling is a detail to those
+// who run the operator. Their errors stay errors.
+func quiet(log logr.Logger) logr.Logger { return log.V(1) }

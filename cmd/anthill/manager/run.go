@@ -122,6 +122,9 @@ func serve(ctx context.Context, end func(error), t *tenure) error {
 	if err := t.mgr.Add(t); err != nil {
 		return err
 	}
+	if t.opts.LeaderElect {
+		t.log.Info("waiting for the lease", "namespace", t.opts.LeaseNamespace, "name", leaseName)
+	}
 	t.health.wait("waiting for the lease")
 	err = t.mgr.Start(ctx)
 	t.health.wait("stopping")
@@ -191,13 +194,14 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 	if err != nil {
 		return nil, nil, err
 	}
-	lock, err := lease(cfg, o.LeaseNamespace, journalID)
+	told := &leaseEvents{}
+	lock, err := lease(cfg, o.LeaseNamespace, journalID, told)
 	if err != nil {
 		return nil, nil, err
 	}
 	grace := graceMax
 	opts := ctrl.Options{
-		Scheme: scheme, Logger: log,
+		Scheme: scheme, Logger: quiet(log),
 		Metrics:                             metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:              "0", // served since before there was a journal
 		LeaderElection:                      o.LeaderElect,
@@ -218,6 +222,7 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 	if err != nil {
 		return nil, nil, err
 	}
+	told.set(mgr.GetEventRecorder("anthill"))
 	live, err := client.New(cfg, client.Options{Scheme: scheme, Mapper: mgr.GetRESTMapper(), HTTPClient: mgr.GetHTTPClient()})
 	if err != nil {
 		return nil, nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/go-logr/logr"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -109,7 +110,7 @@ func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.T
 		},
 	})
 	reconciler = controller.NewReconciler(t.mgr.GetClient(), observer, planner.Plan, t.journal, tracker, controller.Options{
-		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: t.resync(),
+		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: time.Duration(t.opts.Resync), Log: t.log.WithName("planner"),
 		Executor: waits{engine: engine, fences: fences}, Recorder: t.mgr.GetEventRecorder("anthill"),
 	})
 	return engine, reconciler, nil
