@@ -3,6 +3,7 @@ package planner
 import (
 	"slices"
 
+	"github.com/gluster/anthill/journal/view"
 	"github.com/gluster/anthill/planner/placement"
 )
 
@@ -83,7 +84,7 @@ func (n *node) unfit() (why string, soon bool) {
 
 // stuck reports whether an operation on the node waits for a person.
 func (n *node) stuck() bool {
-	return slices.ContainsFunc(n.ops, func(o *openOp) bool { return o.Suspended != nil || o.unreadable != "" })
+	return slices.ContainsFunc(n.ops, func(o *openOp) bool { return o.State == view.Suspended || o.unreadable != "" })
 }
 
 // place finds bricks for the sets a volume lacks. Since a brick, once placed,

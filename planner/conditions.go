@@ -50,7 +50,8 @@ func (c *cycle) conditions() {
 // the cluster.
 func (c *cycle) parked() {
 	for _, o := range c.open {
-		object := clusterObject(c.cluster.Name)
+		cluster := clusterObject(c.cluster.Name)
+		object := cluster
 		if n := c.byName[o.nodeName()]; n != nil {
 			object = n.object()
 		} else if v := c.volume(o.volumeName()); v != nil {
@@ -65,6 +66,9 @@ func (c *cycle) parked() {
 				text += "; next: " + s.Next
 			}
 			c.block(object, problemf(v1alpha1.ReasonOperationSuspended, "%s", text))
+			if o.end.Pool {
+				c.block(cluster, problemf(v1alpha1.ReasonOperationSuspended, "%s", text))
+			}
 		}
 	}
 }

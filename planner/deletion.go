@@ -3,7 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
@@ -93,11 +92,10 @@ func (v *volume) stays(poolID string) string {
 }
 
 func (v *volume) removal() draft {
-	refs := v.ownBricks()
+	refs, others := v.ownBricks()
 	difference := "deletion of the volume is confirmed"
-	if n := len(v.bricks) - len(refs); n > 0 {
-		difference += fmt.Sprintf("; %s that Anthill did not make stay where they are", count(n, "brick directory"))
-		difference = strings.Replace(difference, "directorys", "directories", 1)
+	if len(others) > 0 {
+		difference += "; bricks that Anthill did not make stay where they are: " + listed(others)
 	}
 	p := VolumeParams{Volume: v.name(), VolumeID: v.id}
 	steps := []journal.Step{}
@@ -120,20 +118,21 @@ func (v *volume) removal() draft {
 	}
 }
 
-// ownBricks are the bricks that lie where Anthill puts bricks.
-func (v *volume) ownBricks() []BrickRef {
-	var out []BrickRef
+// ownBricks are the bricks that lie where Anthill puts bricks, and the names of
+// the others.
+func (v *volume) ownBricks() (own []BrickRef, others []string) {
 	for i := range v.bricks {
 		b := &v.bricks[i]
 		ref, ok := leafOf(b.Path, v.id)
 		if !ok || b.node == nil || b.dir == nil || b.dir.path != ref.root {
+			others = append(others, b.Host+":"+b.Path)
 			continue
 		}
-		out = append(out, BrickRef{
+		own = append(own, BrickRef{
 			Node: b.node.name(), Address: b.node.address(), UUID: b.PeerUUID, Root: ref.root, Leaf: ref.leaf, Arbiter: b.Arbiter,
 		})
 	}
-	return out
+	return own, others
 }
 
 // nodeGone brings a node whose object is being deleted to where the object may

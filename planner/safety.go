@@ -29,7 +29,10 @@ func (c *cycle) unsafe() *problem {
 	case len(p.strange) > 0:
 		return problemf(v1alpha1.ReasonForeignPeer, "the pool has peers that no GlusterNode describes: %s; create GlusterNodes for them, or detach them by hand", listed(c.strangers()))
 	case p.unsettled != "":
-		return problemf("", "%s", p.unsettled)
+		if c.underWay() {
+			return problemf("", "%s", p.unsettled)
+		}
+		return problemf(v1alpha1.ReasonViewsDiffer, "%s; nothing is changed until it is in the cluster", p.unsettled)
 	}
 	return nil
 }

@@ -51,6 +51,20 @@ func shorten(s string) string { return opIDs.ReplaceAllString(s, "op$1") }
 // args are the arguments of a command.
 type args struct{ d *datadriven.TestData }
 
+// arguments are those of a command that is not in a file.
+func arguments(words ...string) args {
+	d := &datadriven.TestData{}
+	for _, w := range words {
+		key, value, ok := strings.Cut(w, "=")
+		arg := datadriven.CmdArg{Key: key}
+		if ok {
+			arg.Vals = []string{value}
+		}
+		d.CmdArgs = append(d.CmdArgs, arg)
+	}
+	return args{d}
+}
+
 func (a args) all(key string) []string {
 	for _, arg := range a.d.CmdArgs {
 		if arg.Key == key {
@@ -115,10 +129,10 @@ func (a args) ops(w *world) ([]journal.OpID, error) {
 			continue
 		}
 		n, ok := strings.CutPrefix(arg.Key, "op")
-		if len(arg.Vals) == 0 && !ok {
+		if len(arg.Vals) == 0 && !ok && arg.Key != "end" {
 			return nil, fmt.Errorf("no operation on %s is open", arg.Key)
 		}
-		if len(arg.Vals) > 0 || arg.Key == "step" || arg.Key == "cause" {
+		if len(arg.Vals) > 0 || arg.Key == "end" {
 			continue
 		}
 		k, err := strconv.Atoi(n)
@@ -139,7 +153,7 @@ func init() {
 		"cluster": doCluster, "nodes": doNodes, "volume": doVolume, "delete": doDelete,
 		"server": doServer, "mount": doMount, "gluster": doGluster, "operator": doOperator,
 		"plan": doPlan, "settle": doSettle, "conditions": doConditions, "status": doStatus,
-		"start": doStart, "suspend": doSuspend, "finish": doFinish, "cancelled": doCancelled, "abandon": doAbandon, "retry": doRetry,
+		"start": doStart, "suspend": doSuspend, "finish": doFinish, "cancelled": doCancelled, "abandon": doAbandon, "retry": doRetry, "newer": doNewer,
 	}
 }
 
@@ -386,6 +400,20 @@ func doGluster(w *world, a args) (string, error) {
 			}
 		}
 	}
+	for _, node := range a.all("zombie") {
+		for _, brick := range v.Bricks {
+			if s := w.servers[node]; brick.PeerUUID == s.uuid {
+				s.zombies = append(s.zombies, brick.Path)
+			}
+		}
+	}
+	if a.has("snapshots") {
+		n, err := a.number("snapshots", 0)
+		if err != nil {
+			return "", err
+		}
+		v.Snapshots = n
+	}
 	if a.has("rebalance") {
 		v.Rebalance = Rebalance{TaskID: "task", Status: "completed", Failures: 2, Skipped: 1}
 	}
@@ -412,7 +440,10 @@ func doOperator(w *world, a args) (string, error) {
 	}
 	for v, n := range a.pairs("heals") {
 		pending, err := strconv.Atoi(n)
-		w.heals[v] = Heal{Known: err == nil, Pending: pending}
+		w.heals[v] = Heal{Known: err == nil || n == "split", Pending: pending}
+		if n == "split" {
+			w.heals[v] = Heal{Known: true, Pending: 1, SplitBrain: 1}
+		}
 	}
 	if a.has("restarted") {
 		w.ended = nil
@@ -463,6 +494,21 @@ func doAbandon(w *world, a args) (string, error) {
 	for _, id := range ids {
 		op := w.end(id, view.Abandoned)
 		w.tombstones[op.Plan.Intent] = view.Tombstone{Intent: op.Plan.Intent, Op: id, Generation: op.Plan.Reason.Generation, Reason: strings.TrimSpace(a.d.Input)}
+	}
+	return "", err
+}
+
+// doNewer makes an operation one that a newer version has written.
+func doNewer(w *world, a args) (string, error) {
+	ids, err := a.ops(w)
+	for _, id := range ids {
+		op := w.op(id)
+		if a.has("event") {
+			op.Alien = a.one("event")
+		}
+		if a.has("end") {
+			op.Plan.EndState = []byte(`{"moon":true}`)
+		}
 	}
 	return "", err
 }

@@ -57,6 +57,7 @@ type server struct {
 	mounts               map[string]Mount
 	peers, vols          []string        // of another pool
 	dead                 map[string]bool // brick paths
+	zombies              []string        // bricks glusterd takes for online, whose process is dead
 }
 
 const poolOne = "pool-1"
@@ -163,6 +164,7 @@ func (w *world) says(name string, s *server) Server {
 			for i := range vol.Bricks {
 				b := &vol.Bricks[i]
 				if b.PeerUUID == s.uuid {
+					out.Bricks = append(out.Bricks, BrickProcess{Volume: vol.Name, Path: b.Path, Alive: !s.dead[b.Path] && !slices.Contains(s.zombies, b.Path)})
 					b.Online = vol.Started && !s.dead[b.Path]
 					b.SizeBytes, b.FreeBytes = 100<<30, 90<<30
 				}
