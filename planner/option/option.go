@@ -111,6 +111,8 @@ func CheckReset(s Scope, key string) error {
 	switch e := lookup(s, key); {
 	case e.class == Never:
 		return deny(Never, e.why)
+	case strings.HasPrefix(key, "user."):
+		return deny(Never, "gluster cannot reset a user option; it keeps its value")
 	case e.class == OnlyEmpty:
 		return deny(OnlyEmpty, "changing it makes the data that is there unreadable or misplaced")
 	}

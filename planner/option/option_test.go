@@ -126,6 +126,7 @@ func TestCheckReset(t *testing.T) {
 		"HealOn":   {"The default is on.", Volume, "cluster.self-heal-daemon", true},
 		"Cluster":  {"Speed only.", Cluster, "cluster.brick-multiplex", true},
 		"Short":    {"Gluster completes it.", Volume, "shard", false},
+		"User":     {"10.3 says that the option does not exist.", Volume, "user.smb", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -101,9 +101,6 @@ func (s *server) mark(v *volume, b brick) string {
 	for _, name := range s.Mem.names() {
 		for _, o := range s.Mem.Volumes[name].on(s.Mem.UUID) {
 			if within(o.Path, b.Path) || within(b.Path, o.Path) {
-				if b.Path != o.Path && within(b.Path, o.Path) {
-					break // the xattr of the parent says it better
-				}
 				return fmt.Sprintf("Brick: %s not available. Brick may be containing or be contained by an existing brick.", b)
 			}
 		}

@@ -33,6 +33,7 @@ type call struct {
 	fence   uint64
 	timeout time.Duration // of the client
 	rule    *Rule         // that concerns it, or nil
+	matched bool          // rule was looked for
 }
 
 // Run runs a command on a server, as root there would: without any gate. An
@@ -49,6 +50,10 @@ func (p *Pool) run(ctx context.Context, name string, cmd gluster.Command, fence 
 	if s == nil || s.Away {
 		return gluster.Output{}, fmt.Errorf("%w: server %q does not answer", gluster.ErrNotStarted, name)
 	}
+	return p.newCall(s, cmd, fence).run(ctx)
+}
+
+func (p *Pool) newCall(s *server, cmd gluster.Command, fence uint64) *call {
 	c := &call{p: p, s: s, words: commandWords(cmd.Argv), cmd: cmd, fence: fence, timeout: cliTimeout}
 	for _, a := range cmd.Argv {
 		if v, ok := strings.CutPrefix(a, "--timeout="); ok {
@@ -57,10 +62,22 @@ func (p *Pool) run(ctx context.Context, name string, cmd gluster.Command, fence 
 			}
 		}
 	}
-	began := p.now()
+	return c
+}
+
+func (c *call) run(ctx context.Context) (gluster.Output, error) {
+	began := c.p.now()
 	out, err := c.do(ctx)
-	out.Elapsed = p.now().Sub(began)
+	out.Elapsed = c.p.now().Sub(began)
 	return out, err
+}
+
+// findRule finds out, once, whether a rule concerns the command.
+func (c *call) findRule() *Rule {
+	if !c.matched {
+		c.matched, c.rule = true, c.p.match(c)
+	}
+	return c.rule
 }
 
 func commandWords(argv []string) []string {
@@ -79,7 +96,7 @@ func (c *call) do(ctx context.Context) (gluster.Output, error) {
 	if slices.Contains(c.cmd.Argv, "--version") {
 		return plain(0, "glusterfs "+version+"\n"), nil
 	}
-	if c.rule = c.p.match(c); c.rule != nil {
+	if c.findRule() != nil {
 		if c.rule.Delay > 0 {
 			c.p.wait(ctx, nil, c.rule.Delay)
 		}
@@ -191,6 +208,7 @@ func (p *Pool) wait(ctx context.Context, done <-chan struct{}, d time.Duration) 
 	case <-done:
 		return true
 	case <-ctx.Done():
+	case <-p.ended:
 	case <-t.C:
 	}
 	return false

@@ -20,7 +20,8 @@ type server struct {
 	Running bool // glusterd runs
 	Stopped bool // by SIGSTOP: it still counts as connected
 	Cut     bool // from all others, and from nobody else
-	Away    bool // the whole machine does not answer
+	Away    bool // the whole machine is off
+	Dark    bool // the operator cannot reach it; all else works
 	Starts  int  // of glusterd
 
 	Mem  *store // nil unless Running

@@ -66,6 +66,12 @@ func (p *Pool) Power(name string, on bool) error {
 	})
 }
 
+// Darken hides a server from the operator, or shows it again; the pool notices
+// nothing.
+func (p *Pool) Darken(name string, yes bool) error {
+	return p.on(name, "darkening", func(s *server) { s.Dark = yes })
+}
+
 // KillBrick ends a brick process.
 func (p *Pool) KillBrick(name, path string) error {
 	var err error

@@ -161,9 +161,7 @@ func (c *call) setAll(ctx context.Context) (gluster.Output, error) {
 	o.store = func(s *server) { s.Disk.Options[key] = value }
 	o.done = func() gluster.Output { return reply(0, 0, "", withOutput("volSet", "Set volume successful")) }
 	if strings.HasPrefix(key, "user.") {
-		o.commit, o.store = func(*server) {}, func(*server) {}
-		text := "Commit failed on localhost. Please check the log file for more details."
-		o.done = func() gluster.Output { return failedSet(errInternal, text) }
+		o.refused = "Commit failed on localhost. Please check the log file for more details."
 	}
 	return c.transact(ctx, o)
 }
@@ -198,9 +196,9 @@ func (c *call) reset(ctx context.Context) (gluster.Output, error) {
 		o.store = func(s *server) { delete(s.Disk.Options, key) }
 		return c.transact(ctx, o)
 	}
-	o := c.named(true, func(_ *server, v *volume, _ bool) string {
-		_, known := optionDefault[key]
-		if _, set := v.Options[key]; !known && !set {
+	// Not even a user.* option that is set is known to a reset.
+	o := c.named(true, func(_ *server, _ *volume, _ bool) string {
+		if _, known := optionDefault[key]; !known {
 			return fmt.Sprintf("Option %s does not exist", key)
 		}
 		return ""

@@ -49,6 +49,7 @@ type Pool struct {
 	locks   map[string]*txn // by volume name; "" is the cluster's
 	pending []*txn          // waiting for a stopped peer or for a rule, in order
 	freed   chan struct{}   // closed and replaced when a gate's lock is freed
+	ended   chan struct{}   // closed when Serve ends: nothing is waited for any more
 	onSave  func([]byte)
 }
 
@@ -103,7 +104,7 @@ func New(o Options) *Pool {
 }
 
 func newPool(o Options) *Pool {
-	return &Pool{opts: o, locks: map[string]*txn{}, freed: make(chan struct{})}
+	return &Pool{opts: o, locks: map[string]*txn{}, freed: make(chan struct{}), ended: make(chan struct{})}
 }
 
 func (o Options) withDefaults() Options {

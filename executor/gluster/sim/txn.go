@@ -25,6 +25,8 @@ type op struct {
 	// commit changes one server's memory; store puts it on disk.
 	commit func(s *server)
 	store  func(s *server)
+	refused string // what the commit is known to fail with, everywhere
+
 	// done and failed make the answers.
 	done   func() gluster.Output
 	failed func(errno int, text string) gluster.Output
@@ -194,7 +196,11 @@ func (t *txn) run() gluster.Output {
 		return noDaemon()
 	}
 	if text := o.stage(origin, true); text != "" {
-		return t.refuse(errInternal, text)
+		errno := errInternal
+		if c.key() == "volume create" && strings.HasSuffix(text, " already exists") {
+			errno = 0 // its handler finds out before the transaction
+		}
+		return t.refuse(errno, text)
 	}
 	peers, errs := t.peers(), []string{}
 	for _, b := range peers {
@@ -232,6 +238,9 @@ func (t *txn) stageError(b *server, text string) string {
 
 func (t *txn) commit(origin *server, peers []*server) gluster.Output {
 	c, o, r := t.c, t.op, t.c.rule
+	if o.refused != "" {
+		return t.refuse(errInternal, o.refused)
+	}
 	var on, missed []string
 	for _, s := range append([]*server{origin}, peers...) {
 		if r != nil && len(r.On) > 0 && !slices.Contains(r.On, s.Name) {
