@@ -28,7 +28,7 @@ const pageSize = 4096
 var (
 	bMeta    = []byte("meta")
 	bEv      = []byte("ev")     // seq -> codec, hash, bytes
-	bOp      = []byte("op")     // op id -> OpHead
+	bOp      = []byte("op")     // op id -> opRow
 	bOpen    = []byte("open")   // op id of operations that have not ended -> seq of op.planned
 	bIntent  = []byte("intent") // intent -> intentRow
 	bBlob    = []byte("blob")   // reserved by the format

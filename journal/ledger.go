@@ -28,8 +28,8 @@ type ledger struct {
 	closed  Seq      // in an upper layer: epoch.closed of the last tenure
 
 	keepEnded bool // a bottom layer that keeps operations that ended
-	// ended looks up an operation that is not open: its summary, or nil.
-	ended func(OpID) (*OpHead, error)
+	// ended looks up an operation that is not open: its row, or nil.
+	ended func(OpID) (*opRow, error)
 }
 
 func newLedger() *ledger {

@@ -23,7 +23,7 @@ type refold struct {
 func foldAll(ctx context.Context, tx *bolt.Tx, m *metaState) (*refold, error) {
 	r := &refold{ledger: newLedger()}
 	r.keepEnded = true
-	r.ended = func(OpID) (*OpHead, error) { return nil, nil }
+	r.ended = func(OpID) (*opRow, error) { return nil, nil }
 	cur := tx.Bucket(bEv).Cursor()
 	seq := m.tail.Seq - 1
 	for k, v := cur.First(); k != nil; k, v = cur.Next() {
@@ -72,7 +72,7 @@ func (r *refold) rows(bucket []byte) ([]row, error) {
 	switch {
 	case bytes.Equal(bucket, bOp):
 		for id, o := range r.ops {
-			if err := add(id[:], &o.OpHead); err != nil {
+			if err := add(id[:], o.row()); err != nil {
 				return nil, err
 			}
 		}
@@ -200,7 +200,7 @@ func load(tx *bolt.Tx, s *scan) (*ledger, []Finding, error) {
 			add(rowKey(bOp, id[:]), "the operation cannot be read: %v", err)
 			continue
 		}
-		want, err := encodeRow(&o.OpHead)
+		want, err := encodeRow(o.row())
 		if err != nil {
 			return nil, nil, err
 		}

@@ -46,7 +46,7 @@ func eventAt(seq Seq, v []byte) (Event, error) {
 // opSeqs lists the events of an operation, oldest first: from its last one each
 // names the one before. Empty if there is no such operation.
 func opSeqs(tx *bolt.Tx, id OpID) ([]Seq, error) {
-	h, err := opHead(tx, id)
+	h, err := readRow(tx, id)
 	if err != nil || h == nil {
 		return nil, err
 	}
@@ -95,19 +95,6 @@ func readOp(tx *bolt.Tx, id OpID, from Seq) ([]Event, error) {
 	return list, nil
 }
 
-// opHead reads the summary of an operation; nil if there is none.
-func opHead(tx *bolt.Tx, id OpID) (*OpHead, error) {
-	v := tx.Bucket(bOp).Get(id[:])
-	if v == nil {
-		return nil, nil
-	}
-	var h OpHead
-	if err := decodeRow("op", id[:], v, &h); err != nil {
-		return nil, err
-	}
-	return &h, nil
-}
-
 // opsScanMax bounds the operations one transaction looks at for a filter.
 const opsScanMax = 10_000
 
@@ -130,13 +117,19 @@ func readOps(tx *bolt.Tx, cursor OpID, max int, f *Filter) (list []OpHead, next 
 		if len(k) != 16 {
 			return nil, next, &CorruptError{Key: rowKey(bOp, k), What: "the key has a wrong length"}
 		}
-		var h OpHead
-		if err := decodeRow("op", k, v, &h); err != nil {
+		var r opRow
+		if err := decodeRow("op", k, v, &r); err != nil {
 			return nil, next, err
 		}
 		copy(next[:], k)
-		if f.Match(&h) {
-			list = append(list, h)
+		if f.matchRow(next, &r) {
+			h, err := r.head(tx, next)
+			if err != nil {
+				return nil, next, err
+			}
+			if f.matchPlan(h) {
+				list = append(list, *h)
+			}
 		}
 		if n++; len(list) == max || n == opsScanMax {
 			return list, next, nil
@@ -147,10 +140,19 @@ func readOps(tx *bolt.Tx, cursor OpID, max int, f *Filter) (list []OpHead, next 
 
 // Match reports whether the filter selects an operation.
 func (f *Filter) Match(h *OpHead) bool {
-	any := func(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+	r := h.row()
+	return f.matchRow(h.ID, &r) && f.matchPlan(h)
+}
+
+func anyOf(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
+
+func (f *Filter) matchRow(id OpID, r *opRow) bool {
+	return (!f.Open || r.Ended == 0) && anyOf(f.States, r.State) &&
+		(f.Since.IsZero() || r.Updated >= f.Since.UnixNano()) &&
+		(f.Prefix == "" || strings.HasPrefix(id.String(), f.Prefix))
+}
+
+func (f *Filter) matchPlan(h *OpHead) bool {
 	eq := func(want, s string) bool { return want == "" || want == s }
-	return (!f.Open || !h.Terminal()) && any(f.States, h.State) && any(f.Kinds, h.Kind) &&
-		eq(f.Scope, h.Scope) && eq(f.Object, h.Object) && eq(f.Target, h.Target) &&
-		(f.Since.IsZero() || h.Updated >= f.Since.UnixNano()) &&
-		(f.Prefix == "" || strings.HasPrefix(h.ID.String(), f.Prefix))
+	return anyOf(f.Kinds, h.Kind) && eq(f.Scope, h.Scope) && eq(f.Object, h.Object) && eq(f.Target, h.Target)
 }

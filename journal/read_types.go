@@ -32,8 +32,8 @@ type Head struct {
 	Hash Hash `json:"hash"`
 }
 
-// An OpHead is the summary of one operation that the store keeps beside the
-// events, without its plan. Times are unix nanoseconds.
+// An OpHead is the summary of one operation, without its plan. Times are unix
+// nanoseconds.
 type OpHead struct {
 	ID         OpID   `json:"id"`
 	Kind       string `json:"kind"`

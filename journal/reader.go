@@ -127,7 +127,7 @@ func (r *fileReader) Stats(ctx context.Context) (Stats, error) {
 		}
 		st.ByType, st.UsedBytes, st.Full = s.byType, tx.Size(), !hasBallast(tx)
 		for id := range s.open {
-			h, err := opHead(tx, id)
+			h, err := readRow(tx, id)
 			if err != nil {
 				return err
 			}

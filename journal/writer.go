@@ -79,7 +79,7 @@ func (j *Journal) commit(batch []*request) (err error) {
 	}
 	defer func() { _ = contain(tx.Rollback) }() // says that it is over, if it is
 	layer := j.led.over()
-	layer.ended = func(id OpID) (*OpHead, error) { return opHead(tx, id) }
+	layer.ended = func(id OpID) (*opRow, error) { return readRow(tx, id) }
 	admitted := 0
 	err = contain(func() error {
 		for _, r := range batch {
@@ -209,12 +209,12 @@ func (g *Guard) hold(l *ledger) error {
 	return nil
 }
 
-// project writes what follows from a batch's events: summaries, open
+// project writes what follows from a batch's events: rows of operations, open
 // operations, intents, the head.
 func project(tx *bolt.Tx, l *ledger) error {
 	ops, open, intents := tx.Bucket(bOp), tx.Bucket(bOpen), tx.Bucket(bIntent)
 	for id, o := range l.ops {
-		v, err := encodeRow(&o.OpHead)
+		v, err := encodeRow(o.row())
 		if err != nil {
 			return err
 		}
