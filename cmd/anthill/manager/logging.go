@@ -12,23 +12,33 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
-// newLog makes the one log of the process and lets the libraries write to it.
-// What is logged never holds a secret: none is ever handed to it.
-func newLog(w io.Writer, level, format string) (logr.Logger, *slog.Logger, error) {
-	min, err := zerolog.ParseLevel(level)
+// logs are the ways into the one log of the process. What is logged never holds
+// a secret: none is ever handed to it.
+type logs struct {
+	own     logr.Logger
+	library logr.Logger // for libraries, see below
+	slog    *slog.Logger
+}
+
+// newLog makes the log and lets the libraries write to it. What they find worth
+// telling is a detail to those who run the operator: unless details are asked
+// for, only their warnings and errors are logged.
+func newLog(w io.Writer, level, format string) (*logs, error) {
+	least, err := zerolog.ParseLevel(level)
 	if err != nil {
-		return logr.Logger{}, nil, fmt.Errorf("log level %q: %w", level, err)
+		return nil, fmt.Errorf("log level %q: %w", level, err)
 	}
 	if format == "console" {
 		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly, NoColor: true}
 	}
-	handler := zerolog.NewSlogHandler(zerolog.New(w).Level(min))
-	log := logr.FromSlogHandler(handler)
-	ctrl.SetLogger(quiet(log))
-	klog.SetLogger(quiet(log.WithName("kubernetes")))
-	return log, slog.New(handler), nil
+	base := zerolog.New(w)
+	handler := zerolog.NewSlogHandler(base.Level(least))
+	quiet := least
+	if least == zerolog.InfoLevel {
+		quiet = zerolog.WarnLevel
+	}
+	l := &logs{own: logr.FromSlogHandler(handler), library: logr.FromSlogHandler(zerolog.NewSlogHandler(base.Level(quiet))), slog: slog.New(handler)}
+	ctrl.SetLogger(l.library)
+	klog.SetLogger(l.library.WithName("kubernetes"))
+	return l, nil
 }
-
-// quiet is log for libraries: what they find worth telling is a detail to those
-// who run the operator. Their errors stay errors.
-func quiet(log logr.Logger) logr.Logger { return log.V(1) }

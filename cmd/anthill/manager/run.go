@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -40,32 +39,33 @@ type endedError struct{ error }
 
 func (e *endedError) Unwrap() error { return e.error }
 
-// Run is the manager, until ctx ends or something ends it. logs gets the log.
+// Run is the manager, until ctx ends or something ends it. logTo gets the log.
 // build is the release, for the journal. It may be called once per process. A
 // nil error means that ctx ended and that what was under way has returned.
-func Run(ctx context.Context, o *Options, build string, logs io.Writer) error {
+func Run(ctx context.Context, o *Options, build string, logTo io.Writer) error {
 	if err := crash.Arm(); err != nil {
 		return err
 	}
-	log, slogger, err := newLog(logs, o.LogLevel.Value, o.LogFormat.Value)
+	l, err := newLog(logTo, o.LogLevel.Value, o.LogFormat.Value)
 	if err != nil {
 		return err
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	err = run(own, cancel, o, build, log, slogger)
+	err = run(own, cancel, o, build, l)
 	var ended *endedError
 	switch {
 	case errors.As(context.Cause(own), &ended):
 		return ended // whatever else went wrong followed from it
 	case ctx.Err() != nil:
-		log.Info("stopped", "reason", context.Cause(ctx).Error(), "state", fmt.Sprint(err))
+		l.own.Info("stopped", "reason", context.Cause(ctx).Error(), "state", fmt.Sprint(err))
 		return nil
 	}
 	return err
 }
 
-func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build string, log logr.Logger, slogger *slog.Logger) error {
+func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build string, l *logs) error {
+	log := l.own
 	h := newHealth()
 	stop, err := h.serve(o.HealthAddress)
 	if err != nil {
@@ -77,7 +77,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build 
 		return err
 	}
 	open := &opener{path: o.Journal, log: log, health: h, now: time.Now, opts: journal.Options{Build: build,
-		CrashPoint: func(name string) { crash.Here(name) }, Logger: slogger,
+		CrashPoint: func(name string) { crash.Here(name) }, Logger: l.slog,
 		Fatal: func(err error) { fatal(log, err) }}}
 	j, kept, err := open.open(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build 
 	}
 	end := func(err error) { cancel(&endedError{err}) }
 	return serve(ctx, end, &tenure{journal: j, kept: kept, opts: o, gate: gate, metrics: executor.NewMetrics(),
-		people: &people{}, health: h, log: log,
+		people: &people{}, health: h, log: log, library: l.library,
 		overtake: func(err error) { end(fmt.Errorf("another process of this instance has taken over: %w", err)) }})
 }
 
@@ -116,7 +116,7 @@ func serve(ctx context.Context, end func(error), t *tenure) error {
 	if err := registerMetrics(t); err != nil {
 		return err
 	}
-	if t.mgr, t.live, err = connect(ctx, t.opts, t.journal.ID(), t.log, t.health); err != nil {
+	if t.mgr, t.live, err = connect(ctx, t); err != nil {
 		return err
 	}
 	if err := t.mgr.Add(t); err != nil {
@@ -166,20 +166,20 @@ func RestConfig(path string) (*rest.Config, error) {
 
 // connect makes the manager and a client that is not served from a cache. It
 // tries, as long as ctx lasts, until the API server answers and knows our kinds.
-func connect(ctx context.Context, o *Options, journalID string, log logr.Logger, h *health) (ctrl.Manager, client.Client, error) {
-	cfg, err := RestConfig(o.Kubeconfig)
+func connect(ctx context.Context, t *tenure) (ctrl.Manager, client.Client, error) {
+	cfg, err := RestConfig(t.opts.Kubeconfig)
 	if err != nil {
 		return nil, nil, err
 	}
 	for said := ""; ; {
-		mgr, live, err := newManager(ctx, cfg, o, journalID, log)
+		mgr, live, err := newManager(ctx, cfg, t.opts, t.journal.ID(), t.library)
 		if err == nil {
 			return mgr, live, nil
 		}
 		if text := err.Error(); text != said {
 			said = text
-			log.Info("waiting for the API server", "reason", text)
-			h.wait("waiting for the API server: " + text)
+			t.log.Info("waiting for the API server", "reason", text)
+			t.health.wait("waiting for the API server: " + text)
 		}
 		select {
 		case <-ctx.Done():
@@ -189,7 +189,7 @@ func connect(ctx context.Context, o *Options, journalID string, log logr.Logger,
 	}
 }
 
-func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID string, log logr.Logger) (ctrl.Manager, client.Client, error) {
+func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID string, library logr.Logger) (ctrl.Manager, client.Client, error) {
 	scheme, err := Scheme()
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +201,7 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 	}
 	grace := graceMax
 	opts := ctrl.Options{
-		Scheme: scheme, Logger: quiet(log),
+		Scheme: scheme, Logger: library,
 		Metrics:                             metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:              "0", // served since before there was a journal
 		LeaderElection:                      o.LeaderElect,

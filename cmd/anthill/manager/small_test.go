@@ -99,16 +99,17 @@ func TestPeopleAreToldBeforeThereIsAnEngine(t *testing.T) {
 
 func TestLog(t *testing.T) {
 	var b bytes.Buffer
-	log, slogger, err := newLog(&b, "info", "json")
+	l, err := newLog(&b, "info", "json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	log.WithName("executor").Info("step starts", "operation", "x")
-	log.V(1).Info("detail")
-	slogger.Warn("from the journal", "seq", 3)
+	l.own.WithName("executor").Info("step starts", "operation", "x")
+	l.own.V(1).Info("detail")
+	l.library.Info("a library works")
+	l.slog.Warn("from the journal", "seq", 3)
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
 	if len(lines) != 2 {
-		t.Fatalf("%d lines, want 2: detail is below the level\n%s", len(lines), b.String())
+		t.Fatalf("%d lines, want 2: details and the work of libraries are below the level\n%s", len(lines), b.String())
 	}
 	for _, l := range lines {
 		var m map[string]any
@@ -121,7 +122,7 @@ func TestLog(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := newLog(&b, "loud", "json"); err == nil {
+	if _, err := newLog(&b, "loud", "json"); err == nil {
 		t.Error("an unknown level is an error")
 	}
 }

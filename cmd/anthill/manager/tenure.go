@@ -35,6 +35,7 @@ type tenure struct {
 	people   *people
 	health   *health
 	log      logr.Logger
+	library  logr.Logger
 	overtake func(error) // another process of this instance has taken over
 }
 
