@@ -235,9 +235,7 @@ func doGluster(w *world, a args) (string, error) {
 		w.strange = append(w.strange, Peer{UUID: a.one("uuid"), Hostnames: []string{a.one("name")}, State: PeerInCluster, Connected: true})
 		return "", nil
 	}
-	for k, v := range a.pairs("setAll") {
-		w.options[k] = v
-	}
+	maps.Copy(w.options, a.pairs("setAll"))
 	if !a.has("volume") {
 		return "", nil
 	}

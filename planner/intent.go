@@ -147,7 +147,7 @@ func (c *cycle) qualified(object string) string {
 }
 
 func step(id, name string, stage journal.Stage, params any) journal.Step {
-	return journal.Step{ID: id, Name: name, Stage: stage, Params: json.RawMessage(mustJSON(params))}
+	return journal.Step{ID: id, Name: name, Stage: stage, Params: mustJSON(params)}
 }
 
 // link fills in which plans of this decision come after which, now that their

@@ -47,15 +47,9 @@ func (c *cycle) supersede() {
 		if rule == nil || o.unreadable != "" || o.ending {
 			continue
 		}
-		why := ""
-		if c.deleting() {
-			if o.Plan.Kind != KindDeleteVolume {
-				why = "the GlusterCluster is being deleted"
-			} else {
-				why = rule(c, o)
-			}
-		} else {
-			why = rule(c, o)
+		why := rule(c, o)
+		if c.deleting() && o.Plan.Kind != KindDeleteVolume {
+			why = "the GlusterCluster is being deleted"
 		}
 		switch {
 		case why == "":

@@ -17,11 +17,13 @@ import (
 // read and write them; -rewrite puts what happens into them.
 func TestTranscripts(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		t.Helper()
 		if !strings.HasSuffix(path, ".txt") {
 			return
 		}
 		w := newWorld()
 		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			t.Helper()
 			run, ok := commands[d.Cmd]
 			if !ok {
 				t.Fatalf("%s: unknown command %q", d.Pos, d.Cmd)
