@@ -115,6 +115,10 @@ func (t *turn) overOrDone(ctx context.Context, k int) (bool, time.Duration, erro
 		}
 		return true, 0, t.flush(ctx)
 	}
+	if in.Fence, err = t.lane.e.opts.Fencer.Ensure(ctx, t.lane.scope); err != nil {
+		wait, _, err := t.refused(ctx, k, err)
+		return false, wait, err
+	}
 	over, message := true, ""
 	if settler, ok := spec.Step.(Settler); ok {
 		if over, message, err = settler.Over(ctx, in); err != nil {

@@ -105,6 +105,14 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		e.note(t.op, s.ID, "BackingOff", s.Failure.Error, in.Now.Add(wait))
 		return wait, false, t.flush(ctx)
 	}
+	// The fence comes before the question whether an earlier attempt is over:
+	// with it, what an earlier tenure sent and has not arrived never will.
+	fence, err := e.opts.Fencer.Ensure(ctx, t.lane.scope)
+	if err != nil {
+		return t.refused(ctx, k, err)
+	}
+	t.lane.fenced(fence, "", "")
+	in.Fence = fence
 	switch {
 	case unsettled && obs.Again:
 		if err := t.failed(ctx, k, Transient, "Again", errors.New(obs.Message), 0); err != nil {
@@ -117,12 +125,6 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		}
 		in.Unsettled = next == sendAgain
 	}
-	fence, err := e.opts.Fencer.Ensure(ctx, t.lane.scope)
-	if err != nil {
-		return t.refused(ctx, k, err)
-	}
-	t.lane.fenced(fence, "", "")
-	in.Fence = fence
 	intent, err := act.Prepare(ctx, in)
 	if err != nil {
 		return t.refused(ctx, k, err)

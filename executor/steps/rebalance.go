@@ -85,14 +85,16 @@ func (b rebalance) judge(p planner.VolumeParams, sum taskSum, before baseline) (
 	switch {
 	case len(sum.running) > 0:
 	case len(sum.broken) > 0 || sum.failures+sum.skipped > 0:
-		if before.Runs < rebalanceRuns {
+		// Another run helps against failures. What was skipped, since it would
+		// have moved onto a fuller brick, is skipped again.
+		if (len(sum.broken) > 0 || sum.failures > 0) && before.Runs < rebalanceRuns {
 			raw, err := json.Marshal(baseline{TaskID: sum.task, Runs: before.Runs + 1})
 			return executor.Observation{Verdict: executor.NotDone, Again: true, Baseline: raw,
-				Message: fmt.Sprintf("rebalance run %d left %d files unmoved: %s", before.Runs, sum.failures+sum.skipped, sum.text())}, err
+				Message: fmt.Sprintf("rebalance run %d was not clean: %s", before.Runs, sum.text())}, err
 		}
 		receipt.Failures, receipt.Skipped, receipt.Warning = sum.failures, sum.skipped, "RebalanceIncomplete"
 		obs.Verdict = executor.Done
-		obs.Message = fmt.Sprintf("rebalance ended after %d runs with %d failures and %d files skipped; they are readable where they are", before.Runs, sum.failures, sum.skipped)
+		obs.Message = fmt.Sprintf("rebalance ended after %d runs with %d failures and %d files skipped; they stay, readable, where they are", before.Runs, sum.failures, sum.skipped)
 	default:
 		obs.Verdict = executor.Done
 		obs.Message = fmt.Sprintf("rebalance completed on %d nodes, %d files looked at", len(sum.completed), sum.files)

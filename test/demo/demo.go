@@ -151,6 +151,7 @@ func (d *demo) grow(ctx context.Context) error {
 	if err := kill(ctx, 2*time.Minute); err != nil {
 		return d.failed(err)
 	}
+	time.Sleep(3 * time.Second) // the command takes ten
 	d.say("kill -9 of the operator, in the middle of the rebalance command (process %d)", d.rig.Operator.PID())
 	d.rig.Operator.Kill()
 	time.Sleep(2 * time.Second)

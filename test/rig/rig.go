@@ -47,11 +47,11 @@ func New(ctx context.Context, env *local.Env, checkout, binary, name string) (*R
 	if err != nil {
 		return nil, err
 	}
+	log.SetLogger(logr.Discard()) // the client library's own; what matters comes back as errors
 	c, err := client.New(cfg, client.Options{Scheme: scheme})
 	if err != nil {
 		return nil, fmt.Errorf("reaching the API server: %w", err)
 	}
-	log.SetLogger(logr.Discard()) // the client library's own; what matters comes back as errors
 	if err := Install(ctx, c, checkout); err != nil {
 		return nil, err
 	}
