@@ -80,3 +80,11 @@ func (r *Rig) AwaitConverged(ctx context.Context, max time.Duration, obj client.
 		return Is(obj, v1alpha1.ConditionProgressing, metav1.ConditionFalse, "")
 	})
 }
+
+// Message is the message of obj's condition of that type.
+func Message(obj client.Object, typ string) string {
+	if c := meta.FindStatusCondition(Conditions(obj), typ); c != nil {
+		return c.Message
+	}
+	return ""
+}

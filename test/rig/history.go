@@ -15,9 +15,10 @@ import (
 // commandLog is where glusterd notes the commands it was given.
 const commandLog = "/var/log/glusterfs/cmd_history.log"
 
-// reads are the commands that change nothing, by how they begin.
+// reads are the commands that change nothing: how they begin, and after an
+// asterisk how they end or go on.
 var reads = []string{"get-state", "pool list", "peer status", "system:: ", "volume info", "volume status", "volume list", "volume get ",
-	"volume heal", "volume rebalance * status", "snapshot list", "snapshot info", "global help"}
+	"volume heal * info", "volume rebalance * status", "snapshot list", "snapshot info", "global help"}
 
 // A Command is a line of a glusterd's history.
 type Command struct {
@@ -64,7 +65,7 @@ func Changes(s *local.Server) ([]Command, error) {
 func isRead(text string) bool {
 	return slices.ContainsFunc(reads, func(p string) bool {
 		head, tail, middle := strings.Cut(p, "*")
-		return strings.HasPrefix(text, head) && (!middle || strings.HasSuffix(text, tail))
+		return strings.HasPrefix(text, head) && (!middle || strings.Contains(text[len(head):], tail))
 	})
 }
 
