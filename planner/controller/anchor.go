@@ -71,7 +71,7 @@ func (r *Reconciler) Rebuilt(ctx context.Context, scope, why string) {
 	}
 	cluster := &v1alpha1.GlusterCluster{}
 	if err := r.client.Get(ctx, key, cluster); err != nil {
-		log.FromContext(ctx).Error(err, "telling of a rebuilt journal failed", "cluster", key, "reason", why)
+		log.FromContext(ctx).Error(err, "telling of a rebuilt journal failed", "cluster", key.String(), "reason", why)
 		return
 	}
 	r.rebuilt(ctx, cluster, why)
@@ -83,7 +83,7 @@ func (r *Reconciler) rebuilt(ctx context.Context, cluster *v1alpha1.GlusterClust
 	if !r.said.first(key, mark) {
 		return
 	}
-	log.FromContext(ctx).Info("journal rebuilt: the pool is adopted as it is", "cluster", key, "reason", why)
+	log.FromContext(ctx).Info("journal rebuilt: the pool is adopted as it is", "cluster", key.String(), "reason", why)
 	note := why + "; the pool is adopted as it is"
 	if r.opts.Kept != "" {
 		note += "; the damaged journal is kept as " + r.opts.Kept

@@ -22,13 +22,15 @@ func (r *Reconciler) protect(ctx context.Context, c *cycle) error {
 		if o.GetDeletionTimestamp() != nil {
 			continue
 		}
-		errs = errors.Join(errs, setFinalizer(ctx, r.client, o, true))
+		_, err := setFinalizer(ctx, r.client, o, true)
+		errs = errors.Join(errs, err)
 	}
 	return errs
 }
 
 // release takes the finalizer off the objects that planning has let go of, the
-// cluster last: as long as it is there its children are looked after.
+// cluster last: as long as it is there its children are looked after, and as
+// soon as it is gone they are others'.
 func (r *Reconciler) release(ctx context.Context, c *cycle) error {
 	var errs error
 	objects := c.objects()
@@ -37,8 +39,9 @@ func (r *Reconciler) release(ctx context.Context, c *cycle) error {
 		if !c.released(o) || !controllerutil.ContainsFinalizer(o, v1alpha1.Finalizer) {
 			continue
 		}
-		if err := setFinalizer(ctx, r.client, o, false); err != nil {
-			errs = errors.Join(errs, err)
+		changed, err := setFinalizer(ctx, r.client, o, false)
+		errs = errors.Join(errs, err)
+		if !changed {
 			continue
 		}
 		log.FromContext(ctx).Info("object released", "object", short(o))
@@ -52,11 +55,12 @@ func (c *cycle) released(o client.Object) bool {
 	return o.GetDeletionTimestamp() != nil && slices.Contains(c.decision.Release, short(o))
 }
 
-// setFinalizer adds or removes the finalizer of o, if that is needed. The patch
-// holds only for the version that o was read in; o becomes the new one.
-func setFinalizer(ctx context.Context, w client.Writer, o client.Object, want bool) error {
+// setFinalizer adds or removes the finalizer of o, if that is needed, and reports
+// whether it was. The patch holds only for the version that o was read in; o
+// becomes the new one.
+func setFinalizer(ctx context.Context, w client.Writer, o client.Object, want bool) (changed bool, err error) {
 	if controllerutil.ContainsFinalizer(o, v1alpha1.Finalizer) == want {
-		return nil
+		return false, nil
 	}
 	verb, change := "adding", controllerutil.AddFinalizer
 	if !want {
@@ -64,9 +68,12 @@ func setFinalizer(ctx context.Context, w client.Writer, o client.Object, want bo
 	}
 	was := o.DeepCopyObject().(client.Object)
 	change(o, v1alpha1.Finalizer)
-	err := w.Patch(ctx, o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), client.FieldOwner(v1alpha1.FieldOwner))
-	if err != nil && !(apierrors.IsNotFound(err) && !want) {
-		return fmt.Errorf("%s the finalizer of %s: %w", verb, short(o), err)
+	err = w.Patch(ctx, o, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), client.FieldOwner(v1alpha1.FieldOwner))
+	if apierrors.IsNotFound(err) && !want {
+		return false, nil // the cache is old: it went in an earlier cycle
 	}
-	return nil
+	if err != nil {
+		return false, fmt.Errorf("%s the finalizer of %s: %w", verb, short(o), err)
+	}
+	return true, nil
 }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
@@ -25,8 +24,7 @@ type Orphanage struct {
 	client   client.Client
 	kind     string // v1alpha1.KindNode or KindVolume
 	plan     func(planner.Snapshot) planner.Decision
-	recorder Recorder
-	clock    Clock
+	opts     Options
 	statuses *statuses
 }
 
@@ -34,7 +32,7 @@ type Orphanage struct {
 // plan decides, from a snapshot without a cluster.
 func NewOrphanage(c client.Client, kind string, plan func(planner.Snapshot) planner.Decision, opts Options) *Orphanage {
 	opts.defaults()
-	return &Orphanage{client: c, kind: kind, plan: plan, recorder: opts.Recorder, clock: opts.Clock, statuses: newStatuses()}
+	return &Orphanage{client: c, kind: kind, plan: plan, opts: opts, statuses: newStatuses()}
 }
 
 // orphanDeadline bounds one call: two reads from the cache and one write.
@@ -65,12 +63,12 @@ func (r *Orphanage) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Resul
 	if apierrors.IsConflict(err) {
 		return ctrl.Result{RequeueAfter: again}, nil
 	}
-	return ctrl.Result{}, err
+	return ctrl.Result{RequeueAfter: r.opts.Resync}, err
 }
 
 func (r *Orphanage) look(ctx context.Context, key types.NamespacedName, o client.Object) error {
 	c := &cycle{key: key}
-	now := metav1.NewTime(r.clock()).Rfc3339Copy()
+	now := metav1.NewTime(r.opts.Clock()).Rfc3339Copy()
 	w := statusWriter{client: r.client, statuses: r.statuses, key: key}
 	switch o := o.(type) {
 	case *v1alpha1.GlusterNode:
@@ -98,16 +96,14 @@ func (r *Orphanage) look(ctx context.Context, key types.NamespacedName, o client
 }
 
 func (r *Orphanage) release(ctx context.Context, c *cycle, o client.Object) error {
-	if !controllerutil.ContainsFinalizer(o, v1alpha1.Finalizer) {
-		return nil // it waits for somebody else
-	}
-	if err := setFinalizer(ctx, r.client, o, false); err != nil {
+	changed, err := setFinalizer(ctx, r.client, o, false)
+	if err != nil || !changed {
 		return err
 	}
 	log.FromContext(ctx).Info("object released", "object", short(o), "reason", "its cluster does not exist")
 	for _, e := range c.decision.Events {
 		if e.Object == short(o) {
-			tell(r.recorder, o, severity(e), e.Reason, e.Reason, e.Message)
+			tell(r.opts.Recorder, o, severity(e), e.Reason, e.Reason, e.Message)
 		}
 	}
 	return nil

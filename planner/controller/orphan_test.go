@@ -2,6 +2,7 @@ package controller
 
 import (
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -50,7 +51,9 @@ func TestOrphans(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same(t, tc.reason, "result", res, ctrl.Result{})
+				if ours := tc.writes != nil; ours && i == 0 {
+					same(t, tc.reason, "result", res, ctrl.Result{RequeueAfter: 30 * time.Second})
+				}
 				want := tc.writes
 				if i > 0 {
 					want = nil

@@ -203,3 +203,13 @@ func TestBusyComesAgainSooner(t *testing.T) {
 	res, _ = w.cycle()
 	same(t, "afterwards there is time again", "result", res, ctrl.Result{RequeueAfter: 30 * time.Second})
 }
+
+func TestReleasedClusterLeavesItsChildrenAlone(t *testing.T) {
+	w := newWorld(t, clusterObject(withPool, func(c *v1alpha1.GlusterCluster) { deleted(c) }), nodeObject("n1"), nodeObject("n2", func(n *v1alpha1.GlusterNode) { deleted(n) }))
+	w.plan = func(planner.Snapshot) planner.Decision {
+		return planner.Decision{Findings: converged("GlusterCluster/c1", "GlusterNode/n1"), Release: []string{"GlusterCluster/c1", "GlusterNode/n2"}}
+	}
+	_, writes := w.cycle()
+	same(t, "children go first, and nothing is written after the cluster has gone: the Orphanage may have written already", "writes", writes,
+		[]string{"patch GlusterNode/n1", "patch GlusterNode/n2", "patch GlusterCluster/c1"})
+}

@@ -18,8 +18,12 @@ import (
 
 // report writes what is known into the status of every object, where its
 // content changed, and tells what happened. A status that cannot be written
-// does not keep others from being written.
+// does not keep others from being written. Nothing is written once the cluster
+// has been let go of: its children are the Orphanage's from then on.
 func (r *Reconciler) report(ctx context.Context, c *cycle) error {
+	if c.released(c.cluster) {
+		return nil
+	}
 	now := metav1.NewTime(r.opts.Clock()).Rfc3339Copy() // what the API server keeps of a time
 	w := statusWriter{client: r.client, statuses: r.status, key: c.key}
 	var errs error
