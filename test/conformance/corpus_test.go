@@ -30,11 +30,13 @@ func TestCorpus(t *testing.T) {
 		t.Fatalf("no transcripts: %v", err)
 	}
 	for _, f := range files {
+		name := strings.TrimSuffix(filepath.Base(f), ".txt")
 		t.Run(filepath.Base(f), func(t *testing.T) {
+			t.Parallel()
 			ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 			defer cancel()
 			env, err := local.Up(ctx, local.Config{
-				Instance: "conformance", Servers: serversCount, Fresh: true, Log: func(line string) { t.Log(line) },
+				Instance: "corpus-" + name, Servers: serversCount, Fresh: true, Log: func(line string) { t.Log(line) },
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -183,7 +185,7 @@ func (g *target) History(_ context.Context, key string) ([]byte, error) {
 func (g *target) Settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	tick := time.NewTicker(700 * time.Millisecond)
+	tick := time.NewTicker(400 * time.Millisecond)
 	defer tick.Stop()
 	var before []*gluster.State
 	for same := 0; ; {

@@ -23,8 +23,8 @@ type op struct {
 	// behind, as glusterd does (LAB-3). origin is true on the originator only.
 	stage func(s *server, origin bool) (text string)
 	// commit changes one server's memory; store puts it on disk.
-	commit func(s *server)
-	store  func(s *server)
+	commit  func(s *server)
+	store   func(s *server)
 	refused string // what the commit is known to fail with, everywhere
 
 	// done and failed make the answers.
