@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-var crashStates = flag.Int("journal.crashstates", 600, "crash states TestCrashStates looks at")
+var crashStates = flag.Int("journal.crashstates", 400, "crash states TestCrashStates looks at")
 
 // A sysOp is one traced system call that changes what a disk may hold.
 type sysOp struct {
@@ -253,7 +253,7 @@ func TestCrashStates(t *testing.T) {
 		kinds[op.kind]++
 	}
 	t.Logf("traced: %v", kinds)
-	if kinds["ack"] != 19 || kinds["rename"] != 1 || kinds["sync"] < 40 || kinds["write"] < 80 || kinds["syncdir"] != 1 {
+	if kinds["ack"] != 19 || kinds["rename"] != 1 || kinds["sync"] < 40 || kinds["write"] < 60 || kinds["syncdir"] != 1 {
 		t.Fatalf("the trace is not what was done: %v", kinds)
 	}
 	dir := t.TempDir()
@@ -269,7 +269,7 @@ func TestCrashStates(t *testing.T) {
 	if ends[0] != 1 || len(ends) < 15 {
 		t.Errorf("journals ended at %v: the states do not differ as they should", ends)
 	}
-	if _, bad := enumerate(t, dir, ops, &disk{lies: 2}, 160); len(bad) == 0 {
+	if _, bad := enumerate(t, dir, ops, &disk{lies: 2}, 80); len(bad) == 0 {
 		t.Error("a disk that lies about syncs goes unnoticed: the check proves nothing")
 	} else {
 		t.Logf("control: %d states bad, for example: %v", len(bad), bad[0])
@@ -310,7 +310,9 @@ func crashed(t *testing.T, dir string, contents []byte, name string, acked Seq) 
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "journal.db")
 	if name != "" {
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), contents, 0o600); err != nil {
+		at := filepath.Join(dir, filepath.Base(name))
+		err := os.WriteFile(at, bytes.TrimRight(contents, "\x00"), 0o600)
+		if err := errors.Join(err, os.Truncate(at, int64(len(contents)))); err != nil {
 			t.Fatal(err)
 		}
 	}
