@@ -37,7 +37,7 @@ func convert(s gate.ServerState, hello gate.Greeting) planner.Server {
 		out.ViewErr = err.Error()
 		return out
 	}
-	out.UUID = state.UUID // glusterd makes it when first asked
+	out.UUID = state.UUID
 	out.View = view(state)
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/crash"
 	"github.com/gluster/anthill/executor/gate"
+	"github.com/gluster/anthill/executor/gluster"
 	"github.com/gluster/anthill/planner"
 )
 
@@ -36,8 +37,11 @@ func (b claimServer) Probe(ctx context.Context, t *executor.Turn) (executor.Obse
 	if v.Gate.Pool != t.Scope() {
 		return seenAs(executor.NotDone, "%s is not claimed yet", p.Node), nil
 	}
-	if v.UUID == "" {
-		return seenAs(executor.Unseen, "glusterd on %s has no UUID yet: %s", p.Node, v.ViewErr), nil
+	switch {
+	case v.UUID == "" && v.View == nil:
+		return seenAs(executor.Unseen, "glusterd on %s does not answer: %s", p.Node, v.ViewErr), nil
+	case v.UUID == "":
+		return seenAs(executor.NotDone, "glusterd on %s has no UUID yet", p.Node), nil
 	}
 	receipt, err := json.Marshal(planner.ClaimReceipt{UUID: v.UUID})
 	return executor.Observation{Verdict: executor.Done, Message: p.Node + " belongs to the pool", Receipt: receipt}, err
@@ -61,7 +65,7 @@ func identity(s *sight, p planner.ClaimParams, v planner.Server, pool string) st
 	return ""
 }
 
-// Prepare wants glusterd to answer, so that the UUID is made and read.
+// Prepare wants glusterd to answer, so that the UUID can be made and read.
 func (b claimServer) Prepare(ctx context.Context, t *executor.Turn) (executor.Intent, error) {
 	var p planner.ClaimParams
 	if err := t.Decode(&p); err != nil {
@@ -71,11 +75,19 @@ func (b claimServer) Prepare(ctx context.Context, t *executor.Turn) (executor.In
 	if err != nil {
 		return executor.Intent{}, err
 	}
-	_, err = s.view(p.Node)
-	return executor.Intent{Originator: p.Node}, err
+	view, err := s.view(p.Node)
+	if err != nil {
+		return executor.Intent{}, err
+	}
+	intent := executor.Intent{Originator: p.Node}
+	if view.UUID == "" {
+		intent.Argv = gluster.ArgvUUIDGet()
+	}
+	return intent, nil
 }
 
-// Act claims.
+// Act claims, and has a glusterd that nobody ever asked for anything make its
+// UUID: get-state, which is all we look with, does not.
 func (b claimServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
 	var p planner.ClaimParams
 	if err := t.Decode(&p); err != nil {
@@ -90,7 +102,13 @@ func (b claimServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessage
 		return nil, err
 	}
 	defer b.w.Changed(t.Scope())
-	_, err = b.client(server, t).Claim(ctx, gate.ClaimMode{Fresh: p.Known == "", LockWait: lockWait})
+	if _, err := b.client(server, t).Claim(ctx, gate.ClaimMode{Fresh: p.Known == "", LockWait: lockWait}); err != nil {
+		return nil, gateError(err)
+	}
 	crash.Here("steps.server-claimed", t.Op.Plan.Kind)
-	return nil, gateError(err)
+	if len(t.Started.Argv) == 0 {
+		return nil, nil
+	}
+	_, err = b.command(ctx, t)
+	return nil, err
 }
