@@ -279,6 +279,9 @@ func checkPlan(t *rapid.T, w *world, d Decision) {
 		if end.Node != nil && w.servers[end.Node.Name].unreachable != "" {
 			t.Fatalf("%s: planned for a server that does not answer", p.Key)
 		}
+		if end.Node != nil && end.Node.Released && w.servers[end.Node.Name].member {
+			t.Fatalf("%s: the server is in the pool", p.Key)
+		}
 		if end.Volume != nil && len(end.Volume.Bricks) > 0 {
 			checkSets(t, w, end.Volume)
 		}
