@@ -57,6 +57,7 @@ func isRead(argv []string) bool {
 // readAnswers is how every captured answer is read, one a line, for people to
 // check: name, verdict, class, reason, phase and host if any.
 func readAnswers(t *testing.T) string {
+	t.Helper()
 	var b strings.Builder
 	for _, a := range loadAnswers(t) {
 		_, err := parse(Command{Argv: a.argv, Mutates: !isRead(a.argv)}, a.out)

@@ -36,6 +36,7 @@ const (
 
 // must returns a function that fails the test on an error and yields the value.
 func must[T any](t *testing.T) func(T, error) T {
+	t.Helper()
 	return func(v T, err error) T {
 		t.Helper()
 		if err != nil {

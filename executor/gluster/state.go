@@ -139,7 +139,7 @@ func (f *ini) peer(pre string) Peer {
 		State:     PeerState(f.text[pre+"state"]),
 		Connected: f.text[pre+"connected"] == "Connected",
 	}
-	for _, n := range strings.Split(f.text[pre+"othernames"], ",") {
+	for n := range strings.SplitSeq(f.text[pre+"othernames"], ",") {
 		if n = strings.TrimSpace(n); n != "" && n != p.Hostname {
 			p.OtherNames = append(p.OtherNames, n)
 		}

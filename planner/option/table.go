@@ -1,6 +1,7 @@
 package option
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,7 +25,7 @@ var tables = map[Scope]map[string]entry{Volume: index(volumeGroups), Cluster: in
 func index(groups []group) map[string]entry {
 	m := map[string]entry{}
 	for _, g := range groups {
-		for _, k := range strings.Fields(g.keys) {
+		for k := range strings.FieldsSeq(g.keys) {
 			if _, twice := m[k]; twice {
 				panic("option table: " + k + " is there twice")
 			}
@@ -36,7 +37,7 @@ func index(groups []group) map[string]entry {
 
 // Rules of values.
 
-// Gluster's words for true and false.
+// isOn accepts gluster's words for true.
 func isOn(v string) bool {
 	switch strings.ToLower(v) {
 	case "1", "on", "yes", "true", "enable":
@@ -45,23 +46,8 @@ func isOn(v string) bool {
 	return false
 }
 
-func isOff(v string) bool {
-	switch strings.ToLower(v) {
-	case "0", "off", "no", "false", "disable":
-		return true
-	}
-	return false
-}
-
 func oneOf(words ...string) func(string) bool {
-	return func(v string) bool {
-		for _, w := range words {
-			if v == w {
-				return true
-			}
-		}
-		return false
-	}
+	return func(v string) bool { return slices.Contains(words, v) }
 }
 
 // atLeast accepts whole numbers, with a percent sign or not.

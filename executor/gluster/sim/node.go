@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gluster/anthill/executor/gluster"
@@ -108,9 +109,7 @@ func (s *server) mount(at string, mounted bool) error {
 	}
 	r.Mounted = mounted
 	if mounted {
-		for path, d := range r.Hidden {
-			s.FS.Dirs[path] = d
-		}
+		maps.Copy(s.FS.Dirs, r.Hidden)
 		r.Hidden = nil
 		return nil
 	}

@@ -70,10 +70,7 @@ func onlyCluster(key string) bool {
 // checkValue refuses the values that glusterd refuses, as far as the default
 // tells what kind the option is.
 func checkValue(key, value string) string {
-	short := key
-	if i := strings.IndexByte(key, '.'); i >= 0 {
-		short = key[i+1:]
-	}
+	_, short, _ := strings.Cut(key, ".")
 	switch def := optionDefault[key]; {
 	case def == "on" || def == "off" || def == "enable" || def == "disable" || def == "true" || def == "false":
 		switch strings.ToLower(value) {

@@ -500,10 +500,11 @@ func TestDeterministic(t *testing.T) {
 		}
 		return string(b)
 	}
-	if act(1) != act(1) {
+	first, second := act(1), act(1)
+	if first != second {
 		t.Error("the same seed gives different pools")
 	}
-	if act(1) == act(2) {
+	if first == act(2) {
 		t.Error("another seed gives the same pool")
 	}
 }

@@ -56,6 +56,9 @@ func (c *call) parseLayout() (*volume, []string, string) {
 			if data > 0 {
 				v.Disperse = data + v.Redundancy
 			}
+			if v.Arbiter == 1 && v.Replica == 2 { // the two ways to say the same
+				v.Replica = 3
+			}
 			bad := v.Replica < 1 || v.Arbiter < 0 || v.Disperse < 0 || v.Redundancy < 0
 			if bad || v.Name == gluster.AllVolumes {
 				return nil, nil, "wrong count or name"

@@ -33,6 +33,7 @@ func Run(t *testing.T, file string, target Target) {
 	t.Helper()
 	r := &runner{t: target, ids: map[string]string{}}
 	datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+		t.Helper()
 		out, err := r.step(t.Context(), d)
 		if err != nil {
 			d.Fatalf(t, "%v", err)
@@ -130,8 +131,6 @@ func lastLine(text []byte) string {
 }
 
 func cutGuess(s string) string {
-	if i := strings.Index(s, "Did you mean"); i >= 0 {
-		return strings.TrimSpace(s[:i])
-	}
-	return s
+	before, _, _ := strings.Cut(s, "Did you mean")
+	return strings.TrimSpace(before)
 }

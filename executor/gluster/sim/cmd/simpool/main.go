@@ -29,7 +29,7 @@ func (o options) validate() error {
 	if o.dir == "" {
 		return errors.New("-dir is missing: the folder for the sockets")
 	}
-	for _, s := range strings.Split(o.servers, ",") {
+	for s := range strings.SplitSeq(o.servers, ",") {
 		if s == "" || strings.ContainsAny(s, "/ ") {
 			return fmt.Errorf("-servers %q: want names separated by commas", o.servers)
 		}
@@ -79,7 +79,7 @@ func open(opts sim.Options, file string) (*sim.Pool, error) {
 	if file == "" {
 		return sim.New(opts), nil
 	}
-	p := (*sim.Pool)(nil)
+	var p *sim.Pool
 	saved, err := os.ReadFile(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
