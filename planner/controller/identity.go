@@ -67,7 +67,7 @@ func (r *Reconciler) identifyPool(ctx context.Context, c *cycle, id string) erro
 	adopted := id != c.snapshot.NewPoolID
 	log.FromContext(ctx).Info("pool identified", "poolID", id, "adopted", adopted)
 	if adopted {
-		r.tell(c.cluster, warning, v1alpha1.EventPoolAdopted, "Adopt", fmt.Sprintf(
+		r.tell(c.cluster, normal, v1alpha1.EventPoolAdopted, "Adopt", fmt.Sprintf(
 			"the servers belong to pool %s of this operator, which the status of the cluster did not know: it goes on with that pool", id))
 	}
 	return nil

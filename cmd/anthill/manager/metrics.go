@@ -24,7 +24,7 @@ func newJournalMetrics(stats func() (journal.Stats, error)) *journalMetrics {
 	return &journalMetrics{
 		stats:   stats,
 		events:  d("events_total", "Events ever appended to the journal: the number of the last one."),
-		byType:  d("events", "Events in the journal, by type.", "type"),
+		byType:  d("retained_events", "Events that the journal holds, by type.", "type"),
 		commits: d("commits_total", "Transactions committed by this process."),
 		appends: d("appends_total", "Appends of this process; several share a commit."),
 		commit:  d("commit_seconds", "Duration of the last 4096 commits.", "quantile"),

@@ -71,7 +71,7 @@ func TestJournalMetrics(t *testing.T) {
 	for name, want := range map[string]float64{
 		"anthill_journal_events_total": 42, "anthill_journal_commits_total": 7, "anthill_journal_appends_total": 9, "anthill_journal_epoch": 3,
 		"anthill_journal_file_bytes": 1 << 20, "anthill_journal_full": 1, "anthill_journal_commit_seconds{quantile=0.5}": .002,
-		"anthill_journal_commit_seconds{quantile=0.99}": .009, "anthill_journal_events{type=op.planned}": 5, "anthill_journal_operations{state=completed}": 4,
+		"anthill_journal_commit_seconds{quantile=0.99}": .009, "anthill_journal_retained_events{type=op.planned}": 5, "anthill_journal_operations{state=completed}": 4,
 	} {
 		if got[name] != want {
 			t.Errorf("%s = %v, want %v", name, got[name], want)
