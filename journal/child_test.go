@@ -43,7 +43,7 @@ func childAppend() error {
 	if _, err := j.OpenEpoch(ctx, Opened{Instance: "child"}); err != nil {
 		return err
 	}
-	ack := func(seq Seq) { _, _ = os.Stdout.WriteString(fmt.Sprintf("ack %d\n", seq)) }
+	ack := func(seq Seq) { fmt.Printf("ack %d\n", seq) }
 	ack(j.Head().Seq)
 	base := int(j.Head().Seq) * 1000
 	for n := range count {

@@ -256,11 +256,7 @@ func TestCrashStates(t *testing.T) {
 	if kinds["ack"] != 19 || kinds["rename"] != 1 || kinds["sync"] < 40 || kinds["write"] < 60 || kinds["syncdir"] != 1 {
 		t.Fatalf("the trace is not what was done: %v", kinds)
 	}
-	dir := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "journal-crash-"); err == nil {
-		dir = shm
-		defer func() { _ = os.RemoveAll(shm) }()
-	}
+	dir := memoryDir(t)
 	ends, bad := enumerate(t, dir, ops, &disk{}, *crashStates)
 	for _, err := range bad {
 		t.Error(err)

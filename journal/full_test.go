@@ -36,7 +36,7 @@ func fillUp(ctx context.Context, j *Journal) error {
 		}
 	}
 	if !errors.Is(err, ErrFull) || !j.Full() {
-		return fmt.Errorf("filling up ended with %v, full %t; want ErrFull", err, j.Full())
+		return errors.Join(fmt.Errorf("filling up ended otherwise than with ErrFull, full %t", j.Full()), err)
 	}
 	head := j.Head()
 	ev, err := New(OpPlanned, testID(ops+1), testPlan(ops+1))
@@ -44,7 +44,7 @@ func fillUp(ctx context.Context, j *Journal) error {
 		return err
 	}
 	if _, err := j.Append(ctx, Guard{}, ev); !errors.Is(err, ErrFull) || j.Head() != head {
-		return fmt.Errorf("planning in a full journal: %v, head %v", err, j.Head())
+		return errors.Join(fmt.Errorf("a full journal took a plan, or refused it otherwise than with ErrFull; head %v", j.Head()), err)
 	}
 	for n := 1; n <= ops; n++ {
 		if _, err := j.Append(ctx, Guard{},
@@ -139,11 +139,11 @@ func childFull() error {
 		return err
 	}
 	if _, err := j.Append(ctx, Guard{}, ev); err != nil || j.Full() {
-		return fmt.Errorf("planning with space again: %w, full %t", err, j.Full())
+		return errors.Join(fmt.Errorf("planning with space again, full %t", j.Full()), err)
 	}
 	r, err := j.Verify(ctx)
 	if err != nil || !r.OK() {
-		return fmt.Errorf("verify: %+v, %w", r, err)
+		return errors.Join(fmt.Errorf("verify: %+v", r), err)
 	}
 	return j.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -30,6 +31,7 @@ func mustEvent(t testing.TB, typ Type, id OpID, data any) Event {
 
 // testOptions are deterministic: clock and ids count.
 func testOptions(t testing.TB) Options {
+	t.Helper()
 	now := time.Unix(1_700_000_000, 0)
 	return Options{
 		Build: "test",
@@ -39,7 +41,21 @@ func testOptions(t testing.TB) Options {
 	}
 }
 
-func testPath(t testing.TB) string { return filepath.Join(t.TempDir(), "journal.db") }
+func testPath(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "journal.db")
+}
+
+// memoryDir is a directory on tmpfs, where syncs cost nothing.
+func memoryDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "journal-test-") //nolint:usetesting // t.TempDir is on a disk
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
 
 // openTest opens the journal at path with an epoch; it is closed and must
 // verify when the test ends.
@@ -90,6 +106,7 @@ func testPlan(n int) Plan {
 }
 
 func step(t testing.TB, typ Type, id OpID, name string, attempt int, data any) Event {
+	t.Helper()
 	ev := mustEvent(t, typ, id, data)
 	ev.Step, ev.Attempt, ev.Actor = name, attempt, "executor"
 	return ev

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // A Journal is an open journal file and its one writer. All methods are safe
@@ -124,7 +125,7 @@ func (j *Journal) rebuild(ctx context.Context, s *scan) error {
 		if err := r.rebuild(tx); err != nil {
 			return err
 		}
-		left := []Finding(nil)
+		var left []Finding
 		if j.led, left, err = load(tx, s); err == nil && len(left) > 0 {
 			err = &CorruptError{Key: left[0].Key, What: "it stays wrong after the projections were rebuilt: " + left[0].What}
 		}
@@ -143,7 +144,7 @@ func (j *Journal) view(fn func(*bolt.Tx) error) error {
 		return err
 	}
 	err := contain(func() error { return j.db.View(fn) })
-	if errors.Is(err, bolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}
 	return withPath(err, j.path)

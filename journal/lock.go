@@ -49,7 +49,7 @@ func holder(f *os.File) error {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return e
 	}
-	want := fmt.Sprintf("%02x:%02x:%d", unix.Major(uint64(st.Dev)), unix.Minor(uint64(st.Dev)), st.Ino)
+	want := fmt.Sprintf("%02x:%02x:%d", unix.Major(st.Dev), unix.Minor(st.Dev), st.Ino)
 	locks, err := os.Open("/proc/locks")
 	if err != nil {
 		return e

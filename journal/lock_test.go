@@ -106,11 +106,7 @@ func TestReadersKeepWritersAway(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	shm, err := os.MkdirTemp("/dev/shm", "journal-place-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = os.RemoveAll(shm) }()
+	shm := memoryDir(t)
 	networkFS[unix.TMPFS_MAGIC] = "a stand-in"
 	defer delete(networkFS, unix.TMPFS_MAGIC)
 	file := filepath.Join(shm, "file")

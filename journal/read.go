@@ -107,10 +107,10 @@ func readOps(tx *bolt.Tx, cursor OpID, max int, f *Filter) (list []OpHead, next 
 	cur := tx.Bucket(bOp).Cursor()
 	k, v := cur.Last()
 	if cursor != (OpID{}) {
-		if k, v = cur.Seek(cursor[:]); k == nil {
-			k, v = cur.Last()
-		} else {
+		if at, _ := cur.Seek(cursor[:]); at != nil {
 			k, v = cur.Prev()
+		} else {
+			k, v = cur.Last()
 		}
 	}
 	for n := 0; k != nil; k, v = cur.Prev() {

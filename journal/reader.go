@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
 )
 
 // A Reader reads a journal: live through its server (Dial) or in process
@@ -102,7 +103,7 @@ func OpenReader(ctx context.Context, path string) (Reader, error) {
 
 func (r *fileReader) view(fn func(*bolt.Tx) error) error {
 	err := contain(func() error { return r.db.View(fn) })
-	if errors.Is(err, bolt.ErrDatabaseNotOpen) {
+	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		return ErrClosed
 	}
 	return withPath(err, r.path)

@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			j := openTest(t, testPath(t), Options{})
-			for _, w := range strings.Fields(tc.before) {
+			for w := range strings.FieldsSeq(tc.before) {
 				for _, ev := range word(t, w) {
 					if _, err := j.Append(t.Context(), Guard{}, ev); err != nil {
 						t.Fatalf("preparing %q: %v", w, err)
@@ -117,7 +117,7 @@ func word(t *testing.T, w string) []Event {
 	plan := testPlan(1)
 	plan.Intent = "i"
 	words := func(list string) (evs []Event) {
-		for _, w := range strings.Fields(list) {
+		for w := range strings.FieldsSeq(list) {
 			evs = append(evs, word(t, w)...)
 		}
 		return evs

@@ -87,6 +87,7 @@ func TestReadersAgree(t *testing.T) {
 		"Ops":        func(r Reader) (any, error) { return r.Ops(ctx, uuid.Nil, 0, Filter{}) },
 		"OpsPage":    func(r Reader) (any, error) { return r.Ops(ctx, testID(7), 3, Filter{}) },
 		"OpsGone":    func(r Reader) (any, error) { return r.Ops(ctx, testID(15), 2, Filter{}) },
+		"OpsPast":    func(r Reader) (any, error) { return r.Ops(ctx, testID(1<<20), 3, Filter{}) },
 		"OpsOpen":    func(r Reader) (any, error) { return r.Ops(ctx, uuid.Nil, 0, Filter{Open: true}) },
 		"OpsState":   func(r Reader) (any, error) { return r.Ops(ctx, uuid.Nil, 0, Filter{States: []string{"abandoned"}}) },
 		"OpsPrefix":  func(r Reader) (any, error) { return r.Ops(ctx, uuid.Nil, 0, Filter{Prefix: "00000005"}) },
@@ -126,6 +127,9 @@ func TestReadersAgree(t *testing.T) {
 				}
 			}
 		})
+	}
+	if got, err := j.Ops(testID(1<<20), 3, Filter{}); err != nil || len(got) != 3 || got[0].ID != testID(21) || got[2].ID != testID(8) {
+		t.Errorf("a cursor past the newest: %v, %v", got, err)
 	}
 	for source, r := range map[string]Reader{"process": j.Reader(), "socket": client, "file": file} {
 		if _, err := r.OpEvents(ctx, testID(999)); !errors.Is(err, ErrNotFound) {
@@ -280,17 +284,24 @@ func TestTooManyConnections(t *testing.T) {
 			_ = c.Close()
 		}
 	}()
-	for range connectionsMax {
+	for len(conns) < connectionsMax {
 		conn, err := net.Dial("unix", socket)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, `{"do":"info"}`+"\n"); err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		if err != nil || strings.Contains(line, `"unavailable"`) {
+			_ = conn.Close() // an earlier connection has not let go of its slot yet
+			continue
 		}
 		conns = append(conns, conn)
 		if _, err := io.WriteString(conn, `{"do":"follow","from":3}`+"\n"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The slots are taken in the order of Accept, so this one finds none.
 	if _, err := client.Info(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("one connection too many: %v, want ErrUnavailable", err)
 	}

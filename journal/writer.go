@@ -232,16 +232,17 @@ func project(tx *bolt.Tx, l *ledger) error {
 		}
 	}
 	for key, r := range l.intents {
-		err := error(nil)
 		if r.Op == uuid.Nil {
-			err = intents.Delete([]byte(key))
-		} else {
-			var v []byte
-			if v, err = encodeRow(r); err == nil {
-				err = intents.Put([]byte(key), v)
+			if err := intents.Delete([]byte(key)); err != nil {
+				return fmt.Errorf("removing intent %q: %w", key, err)
 			}
+			continue
 		}
+		v, err := encodeRow(r)
 		if err != nil {
+			return err
+		}
+		if err := intents.Put([]byte(key), v); err != nil {
 			return fmt.Errorf("storing intent %q: %w", key, err)
 		}
 	}

@@ -59,12 +59,14 @@ func plan() journal.Plan {
 }
 
 func newStream(t *testing.T) *stream {
+	t.Helper()
 	s := &stream{t: t, ver: map[journal.OpID]uint64{}}
 	return s.add(journal.EpochOpened, uuid.Nil, "", 0, journal.Opened{}).add(journal.OpPlanned, op, "", 0, plan())
 }
 
 // running is an operation whose first step is under way.
 func running(t *testing.T) *stream {
+	t.Helper()
 	return newStream(t).add(journal.OpStarted, op, "", 0, nil).add(journal.StepStarted, op, "mkdir", 1, journal.Started{AttemptID: "a1", Fence: 7})
 }
 
