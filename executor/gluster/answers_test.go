@@ -1,6 +1,7 @@
 package gluster
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -61,7 +62,7 @@ func readAnswers(t *testing.T) string {
 	var b strings.Builder
 	for _, a := range loadAnswers(t) {
 		_, err := parse(Command{Argv: a.argv, Mutates: !isRead(a.argv)}, a.out)
-		e, ok := err.(*Error)
+		e, ok := errors.AsType[*Error](err)
 		if !ok {
 			t.Errorf("answer %q: read as clean", a.name)
 			continue

@@ -258,8 +258,7 @@ func TestEveryRowIsReached(t *testing.T) {
 	var errs []*Error
 	add := func(argv []string, out Output) {
 		_, err := parse(Command{Argv: argv, Mutates: !isRead(argv)}, out)
-		var e *Error
-		if errors.As(err, &e) {
+		if e, ok := errors.AsType[*Error](err); ok {
 			errs = append(errs, e)
 		}
 	}

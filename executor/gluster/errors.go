@@ -79,8 +79,7 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 func verdictOf(err error) Verdict {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Verdict
 	}
 	return ""
@@ -88,8 +87,7 @@ func verdictOf(err error) Verdict {
 
 // ReasonOf returns the reason of a gluster error, or "" of any other.
 func ReasonOf(err error) Reason {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
 	}
 	return ""
@@ -114,6 +112,6 @@ func IsTerminal(err error) bool { return verdictOf(err) == Term }
 // IsBusy reports whether another transaction, or another command on the
 // server, holds the lock.
 func IsBusy(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Class == Busy
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Class == Busy
 }

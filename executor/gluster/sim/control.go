@@ -49,7 +49,7 @@ func (p *Pool) controlConn(_ context.Context, conn net.Conn) {
 		if err != nil {
 			rep.Error = err.Error()
 		}
-		if e.Encode(rep) != nil {
+		if err := e.Encode(rep); err != nil {
 			return
 		}
 	}

@@ -40,9 +40,7 @@ func refusef(exit int, why gate.Reason, format string, args ...any) *refusal {
 }
 
 // errLost: the request, or its reply, was lost on the way.
-type errLost struct{}
-
-func (errLost) Error() string { return "the reply was lost" }
+var errLost = errors.New("the request or its reply was lost")
 
 // Handle answers one request as the gate of a server would. lost means that the
 // caller gets no reply; the request may have been carried out.
@@ -56,13 +54,12 @@ func (p *Pool) Handle(ctx context.Context, name string, req gate.Request) (rep g
 	defer p.changed()
 	g := &gateCall{p: p, s: s, g: s.Gate, req: req}
 	rep, err := g.dispatch(ctx)
-	switch e := err.(type) {
-	case nil:
-	case errLost:
+	if errors.Is(err, errLost) {
 		return gate.Reply{}, true
-	case *refusal:
-		rep = e.Reply
-	default:
+	}
+	if r, ok := errors.AsType[*refusal](err); ok {
+		rep = r.Reply
+	} else if err != nil {
 		rep = gate.Reply{Exit: gate.ExitFailed, Reason: gate.ReasonState, Error: err.Error()}
 	}
 	rep.Version = gate.ProtocolVersion
@@ -149,7 +146,7 @@ func (c *gateCall) take(ctx context.Context) error {
 		c.p.wait(ctx, c.p.freed, left)
 		select {
 		case <-c.p.ended:
-			return errLost{}
+			return errLost
 		default:
 		}
 	}
@@ -329,13 +326,13 @@ func (c *gateCall) run(ctx context.Context) (gate.Reply, error) {
 		return c.again(old)
 	}
 	if r := cmd.findRule(); r != nil && r.Effect == EffectNever {
-		return gate.Reply{}, errLost{} // it never came here
+		return gate.Reply{}, errLost // it never came here
 	}
 	rec := c.begin()
 	c.g.Running = c.req.Attempt
 	out, err := cmd.run(context.WithoutCancel(ctx))
 	if c.g.Running != c.req.Attempt || c.s.Away {
-		return gate.Reply{}, errLost{} // the machine went down under it
+		return gate.Reply{}, errLost // the machine went down under it
 	}
 	c.free()
 	if err != nil && !errors.Is(err, ErrReplyLost) {
@@ -344,7 +341,7 @@ func (c *gateCall) run(ctx context.Context) (gate.Reply, error) {
 	res := gate.Result{Exit: out.Exit, Stdout: out.Stdout, Stderr: out.Stderr, TimedOut: out.TimedOut, Elapsed: out.Elapsed}
 	shown := rec.end(c.p.now(), res)
 	if err != nil {
-		return gate.Reply{}, errLost{}
+		return gate.Reply{}, errLost
 	}
 	return gate.Reply{Result: &res, Receipt: &shown}, nil
 }
@@ -371,7 +368,7 @@ func (c *gateCall) read(ctx context.Context) (gate.Reply, error) {
 	}
 	out, err := c.p.newCall(c.s, gluster.Command{Argv: c.req.Argv, Deadline: deadline}, 0).run(ctx)
 	if err != nil {
-		return gate.Reply{}, errLost{}
+		return gate.Reply{}, errLost
 	}
 	return gate.Reply{Result: &gate.Result{Exit: out.Exit, Stdout: out.Stdout, Stderr: out.Stderr, TimedOut: out.TimedOut, Elapsed: out.Elapsed}}, nil
 }

@@ -45,8 +45,7 @@ func TestGateFencing(t *testing.T) {
 	p := claimed(t, Options{})
 	other := gate.NewClient(p.Transport("s1"), "01950000-0000-7000-8000-000000000002", "op", func() uint64 { return 99 })
 	reason := func(err error) gate.Reason {
-		var f *gate.FencedError
-		if errors.As(err, &f) {
+		if f, ok := errors.AsType[*gate.FencedError](err); ok {
 			return f.Reason
 		}
 		return ""

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -128,7 +129,7 @@ func (c *call) meet(ctx context.Context, host string) (*txn, error) {
 	t.probe = run
 	p.pending = append(p.pending, t)
 	out, err := c.timeOut(ctx, t.done)
-	if err == errDone || t.ended() {
+	if errors.Is(err, errDone) || t.ended() {
 		return t, nil
 	}
 	t.left = true

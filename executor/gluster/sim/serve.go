@@ -32,7 +32,7 @@ func (p *Pool) Serve(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
-	control, err := listen(ControlSocket(dir))
+	control, err := listen(ctx, ControlSocket(dir))
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (p *Pool) serveOne(ctx context.Context, wg *sync.WaitGroup, dir, name strin
 // serveWhile leaves commands that run on to wg: a server can come back before
 // they end.
 func (p *Pool) serveWhile(ctx context.Context, wg *sync.WaitGroup, dir, name string) error {
-	ln, err := listen(Socket(dir, name))
+	ln, err := listen(ctx, Socket(dir, name))
 	if err != nil {
 		return err
 	}
@@ -110,11 +110,11 @@ func (p *Pool) reachable(name string) bool {
 	return s != nil && !s.Away && !s.Dark
 }
 
-func listen(path string) (net.Listener, error) {
+func listen(ctx context.Context, path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("listening on %q: %w", path, err)
 	}
-	ln, err := net.Listen("unix", path)
+	ln, err := (&net.ListenConfig{}).Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("listening on %q: %w", path, err)
 	}

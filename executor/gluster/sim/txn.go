@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (c *call) transact(ctx context.Context, o op) (gluster.Output, error) {
 		return t.answer()
 	}
 	out, err := c.timeOut(ctx, t.done)
-	if err == errDone || t.ended() {
+	if errors.Is(err, errDone) || t.ended() {
 		return t.answer()
 	}
 	t.left = true
