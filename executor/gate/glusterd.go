@@ -218,7 +218,7 @@ func (g *gate) getState(ctx context.Context) ([]byte, error) {
 	defer os.Remove(path)
 	res, err := child{
 		path: g.Gluster, argv: []string{"gluster", "get-state", "odir", g.tmpDir(), "file", name},
-		env: g.Env, deadline: g.StateWait, outMax: 4096,
+		env: g.childEnv(), deadline: g.StateWait, outMax: 4096,
 	}.run(ctx)
 	if err != nil {
 		return nil, err
@@ -258,16 +258,22 @@ func (g *gate) glusterVersion(ctx context.Context) string {
 	if g.Gluster == "" {
 		return ""
 	}
-	res, err := child{path: g.Gluster, argv: []string{"gluster", "--version"}, env: g.Env, deadline: g.StateWait, outMax: 4096}.run(ctx)
-	if err != nil || res.Exit != 0 {
+	v, err := g.fact("gluster-version", g.Gluster, func() (string, error) {
+		res, err := child{path: g.Gluster, argv: []string{"gluster", "--version"}, env: g.childEnv(), deadline: g.StateWait, outMax: 4096}.run(ctx)
+		if err != nil || res.Exit != 0 {
+			return "", err
+		}
+		line, _, _ := strings.Cut(string(res.Stdout), "\n")
+		v, _ := strings.CutPrefix(line, "glusterfs ")
+		if v == line {
+			return "", nil
+		}
+		return strings.TrimSpace(v), nil
+	})
+	if err != nil {
 		return ""
 	}
-	line, _, _ := strings.Cut(string(res.Stdout), "\n")
-	v, ok := strings.CutPrefix(line, "glusterfs ")
-	if !ok {
-		return ""
-	}
-	return strings.TrimSpace(v)
+	return v
 }
 
 // field returns the value of KEY= in one of glusterd's files.

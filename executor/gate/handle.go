@@ -172,6 +172,10 @@ func (g *gate) hello() (Reply, error) {
 
 // digest is the SHA-256 of the gate's own file.
 func (g *gate) digest() (string, error) {
+	return g.fact("gate-digest", g.Exe, g.computeDigest)
+}
+
+func (g *gate) computeDigest() (string, error) {
 	f, err := os.Open(g.Exe)
 	if err != nil {
 		return "", fmt.Errorf("reading the gate's own file: %w", err)

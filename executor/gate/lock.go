@@ -156,6 +156,7 @@ func (g *gate) makeStateDir() error {
 			return fmt.Errorf("making the gate's folder: %w", err)
 		}
 	}
+	g.makePythonDir()
 	return nil
 }
 

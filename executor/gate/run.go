@@ -119,7 +119,7 @@ func (g *gate) run(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, err
 	}
 	res, err := child{
-		path: g.Gluster, argv: req.Argv, env: g.Env, deadline: req.deadline(), outMax: OutputBytesMax,
+		path: g.Gluster, argv: req.Argv, env: g.childEnv(), deadline: req.deadline(), outMax: OutputBytesMax,
 		lock: l.f, began: func(pid int) { g.started(rec, pid) },
 	}.run(context.WithoutCancel(ctx))
 	if err != nil {
@@ -154,7 +154,7 @@ func (g *gate) read(ctx context.Context, req Request) (Reply, error) {
 	if g.Gluster == "" {
 		return Reply{}, refusef(ExitMissing, ReasonNoGluster, "there is no gluster command in %v", glusterPaths)
 	}
-	res, err := child{path: g.Gluster, argv: req.Argv, env: g.Env, deadline: req.deadline(), outMax: ReadBytesMax}.run(ctx)
+	res, err := child{path: g.Gluster, argv: req.Argv, env: g.childEnv(), deadline: req.deadline(), outMax: ReadBytesMax}.run(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Reply{}, refusef(ExitMissing, ReasonNoGluster, "%v", err)
 	}

@@ -106,7 +106,8 @@ func TestRunChildSeesNothingOfOurs(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_LOGIN", "x")
 	w := newWorld(t).claim()
 	rep := w.must(runReq("a1", "env"))
-	want := []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/", w.o.Env[0]}
+	want := []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=/",
+		"PYTHONPATH=" + filepath.Join(w.o.StateDir, "python"), "PYTHONDONTWRITEBYTECODE=1", w.o.Env[0]}
 	got := strings.Split(strings.TrimSuffix(string(rep.Result.Stdout), "\n<cliOutput/>\n"), "\n")
 	if !slices.Equal(got, want) {
 		t.Errorf("environment %q, want %q", got, want)
