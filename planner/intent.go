@@ -30,10 +30,6 @@ type draft struct {
 // one epoch although it completed each time: somebody, or gluster, undoes it.
 const repeatsMax = 3
 
-// ReasonGoalNotSeen is the reason of Blocked when operations completed again
-// and again and what they were for is still not seen.
-const ReasonGoalNotSeen = "GoalNotSeen"
-
 // plan makes the operation of a draft, or says why it is not planned.
 func (c *cycle) plan(d draft) ([]Planned, string) {
 	if c.idle != "" {
@@ -52,7 +48,7 @@ func (c *cycle) plan(d draft) ([]Planned, string) {
 		return nil, fmt.Sprintf("operation %s was abandoned", t.Op)
 	}
 	if last, times := c.repeats(p.Intent); times >= repeatsMax {
-		c.block(d.object, problemf(ReasonGoalNotSeen,
+		c.block(d.object, problemf(v1alpha1.ReasonGoalNotSeen,
 			"%s of %s completed %d times and is still not seen (%s); it is not tried again until the operator restarts or the difference changes: anthill journal show %s",
 			d.kind, d.target, times, d.difference, last))
 		return nil, fmt.Sprintf("operation %s completed and its goal is not seen", last)

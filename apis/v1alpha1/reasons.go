@@ -116,9 +116,6 @@ const (
 	ReasonHostKeyMismatch = "HostKeyMismatch"
 	// ReasonLoginRefused: the server refused the user or the key.
 	ReasonLoginRefused = "LoginRefused"
-	// ReasonNameUnresolved: external.address does not resolve to this server
-	// on every server of the pool.
-	ReasonNameUnresolved = "NameUnresolved"
 	// ReasonServerClaimed: the server belongs to another pool, or another
 	// GlusterNode has the same address.
 	ReasonServerClaimed = "ServerClaimed"
@@ -161,6 +158,10 @@ const (
 	// it so; it is not planned again until the spec changes or
 	// `anthill journal retry` releases it.
 	ReasonIntentAbandoned = "IntentAbandoned"
+	// ReasonGoalNotSeen: operations completed again and again, and what they
+	// made is not there: somebody, or something, undoes it. It is not planned
+	// again until the operator restarts or the difference changes.
+	ReasonGoalNotSeen = "GoalNotSeen"
 	// ReasonWaitingForDeletion: the object is being deleted and others, which
 	// the message names, must go first.
 	ReasonWaitingForDeletion = "WaitingForDeletion"

@@ -64,6 +64,7 @@ func view(s *gluster.State) *planner.PoolView {
 	for _, v := range s.Volumes {
 		out.Volumes = append(out.Volumes, volume(v))
 	}
+	out.Digest = out.Sum()
 	return out
 }
 

@@ -93,7 +93,7 @@ func (b claimServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessage
 	if err := t.Decode(&p); err != nil {
 		return nil, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // command runs the argv of the attempt on its originator. A nil error means
 // that glusterd answered well, which proves nothing yet.
 func (b base) command(ctx context.Context, t *executor.Turn) (gluster.Reply, error) {
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return gluster.Reply{}, err
 	}

@@ -21,7 +21,7 @@ func (b installGate) Probe(ctx context.Context, t *executor.Turn) (executor.Obse
 	if err := t.Decode(&p); err != nil {
 		return executor.Observation{}, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return executor.Observation{}, err
 	}
@@ -56,7 +56,7 @@ func (b installGate) Prepare(_ context.Context, t *executor.Turn) (executor.Inte
 
 // Act uploads and renames into place.
 func (b installGate) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return nil, err
 	}

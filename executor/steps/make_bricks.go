@@ -8,6 +8,7 @@ import (
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/crash"
 	"github.com/gluster/anthill/executor/gate"
+	"github.com/gluster/anthill/executor/kube"
 	"github.com/gluster/anthill/planner"
 )
 
@@ -22,20 +23,16 @@ func (b makeBricks) Probe(ctx context.Context, t *executor.Turn) (executor.Obser
 	if err := t.Decode(&p); err != nil {
 		return executor.Observation{}, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return executor.Observation{}, err
 	}
-	for _, brick := range p.Bricks {
-		server, err := s.server(brick.Node)
-		if err != nil {
-			return executor.Observation{}, err
-		}
-		info, err := b.client(server, t).Inspect(ctx, gatePath(p.VolumeID, brick))
-		if err != nil {
-			return executor.Observation{}, gateError(err)
-		}
-		switch {
+	infos, err := b.inspect(ctx, t, s, p)
+	if err != nil {
+		return executor.Observation{}, err
+	}
+	for i, brick := range p.Bricks {
+		switch info := infos[i]; {
 		case !info.Exists:
 			return seenAs(executor.NotDone, "%s:%s is not there yet", brick.Node, info.Path), nil
 		case info.BrickOf == p.Volume:
@@ -49,6 +46,16 @@ func (b makeBricks) Probe(ctx context.Context, t *executor.Turn) (executor.Obser
 	return seenAs(executor.Done, "%d brick directories are there", len(p.Bricks)), nil
 }
 
+// inspect asks the servers what is at the paths of bricks, in their order.
+func (b base) inspect(ctx context.Context, t *executor.Turn, s *sight, p planner.BricksParams) ([]gate.BrickInfo, error) {
+	infos := make([]gate.BrickInfo, len(p.Bricks))
+	err := s.eachBrick(p.Bricks, func(i int, server kube.Server) (err error) {
+		infos[i], err = b.client(server, t).Inspect(ctx, gatePath(p.VolumeID, p.Bricks[i]))
+		return gateError(err)
+	})
+	return infos, err
+}
+
 func gatePath(volumeID string, b planner.BrickRef) gate.BrickPath {
 	return gate.BrickPath{Root: b.Root, Volume: volumeID, Leaf: b.Leaf}
 }
@@ -59,28 +66,24 @@ func (b makeBricks) Prepare(_ context.Context, t *executor.Turn) (executor.Inten
 	return executor.Intent{}, t.Decode(&p)
 }
 
-// Act makes the directories one after the other; each is idempotent.
+// Act makes the directories; each is idempotent.
 func (b makeBricks) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
 	var p planner.BricksParams
 	if err := t.Decode(&p); err != nil {
 		return nil, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	for i, brick := range p.Bricks {
-		server, err := s.server(brick.Node)
-		if err != nil {
-			return nil, err
-		}
+	return nil, s.eachBrick(p.Bricks, func(i int, server kube.Server) error {
 		attempt := fmt.Sprintf("%s.%d", t.Started.AttemptID, i)
-		if _, err := b.client(server, t).MakeBrick(ctx, attempt, lockWait, gatePath(p.VolumeID, brick)); err != nil {
-			return nil, gateError(err)
+		if _, err := b.client(server, t).MakeBrick(ctx, attempt, lockWait, gatePath(p.VolumeID, p.Bricks[i])); err != nil {
+			return gateError(err)
 		}
 		crash.Here("steps.brick-made", t.Op.Plan.Kind)
-	}
-	return nil, nil
+		return nil
+	})
 }
 
 // Compensate removes the directories again, each only if it is empty and no
@@ -90,7 +93,7 @@ func (b makeBricks) Compensate(ctx context.Context, t *executor.Turn) error {
 	if err := t.Decode(&p); err != nil {
 		return err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return err
 	}

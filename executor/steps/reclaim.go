@@ -19,17 +19,13 @@ type leftover struct {
 // leftovers inspects the directories that are about to become bricks. Anything
 // there but nothing, or such a leftover, stops the step (S4).
 func (b base) leftovers(ctx context.Context, t *executor.Turn, s *sight, p planner.BricksParams) ([]leftover, error) {
+	infos, err := b.inspect(ctx, t, s, p)
+	if err != nil {
+		return nil, err
+	}
 	var out []leftover
-	for _, brick := range p.Bricks {
-		server, err := s.server(brick.Node)
-		if err != nil {
-			return nil, err
-		}
-		info, err := b.client(server, t).Inspect(ctx, gatePath(p.VolumeID, brick))
-		if err != nil {
-			return nil, gateError(err)
-		}
-		switch {
+	for i, brick := range p.Bricks {
+		switch info := infos[i]; {
 		case !info.Exists:
 			return nil, executor.Errorf(executor.Permanent, "BrickMissing", "brick directory %s on %s is gone", info.Path, brick.Node)
 		case info.BrickOf != "" || info.ServedBy != 0:
@@ -42,7 +38,7 @@ func (b base) leftovers(ctx context.Context, t *executor.Turn, s *sight, p plann
 		case !info.Leftover:
 			return nil, executor.Errorf(executor.Permanent, "BrickDirInUse", "brick directory %s on %s holds data: %s", info.Path, brick.Node, list(info.Entries))
 		}
-		out = append(out, leftover{brick: brick, volumeID: info.VolumeID})
+		out = append(out, leftover{brick: brick, volumeID: infos[i].VolumeID})
 	}
 	return out, nil
 }
@@ -52,7 +48,7 @@ func (b base) reclaim(ctx context.Context, t *executor.Turn, p planner.BricksPar
 	if t.Unsettled {
 		return nil
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return err
 	}

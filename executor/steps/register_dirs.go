@@ -63,7 +63,7 @@ func (b registerDirs) Act(ctx context.Context, t *executor.Turn) (json.RawMessag
 	if err := t.Decode(&p); err != nil {
 		return nil, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return nil, err
 	}

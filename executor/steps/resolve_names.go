@@ -20,7 +20,7 @@ func (b resolveNames) Probe(ctx context.Context, t *executor.Turn) (executor.Obs
 	if err := t.Decode(&p); err != nil {
 		return executor.Observation{}, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return executor.Observation{}, err
 	}

@@ -21,7 +21,7 @@ func (b retireBricks) Probe(ctx context.Context, t *executor.Turn) (executor.Obs
 	if err := t.Decode(&p); err != nil {
 		return executor.Observation{}, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return executor.Observation{}, err
 	}
@@ -55,7 +55,7 @@ func (b retireBricks) Act(ctx context.Context, t *executor.Turn) (json.RawMessag
 	if err := t.Decode(&p); err != nil {
 		return nil, err
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return nil, err
 	}

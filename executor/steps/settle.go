@@ -25,7 +25,7 @@ func (b settler) Over(ctx context.Context, t *executor.Turn) (bool, string, erro
 	if t.Started == nil || len(t.Started.Argv) == 0 {
 		return true, "", nil
 	}
-	s, err := b.look(ctx, t)
+	s, err := b.reach(ctx, t)
 	if err != nil {
 		return false, "", err
 	}

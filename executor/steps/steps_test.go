@@ -215,3 +215,13 @@ func TestCrashes(t *testing.T) {
 		})
 	}
 }
+
+func TestPoolOfOne(t *testing.T) {
+	b := newBox(t, 4, 1)
+	t.Cleanup(func() { b.stop(); _ = b.j.Close() })
+	b.addNode(1)
+	b.addVolume(1)
+	b.volumes[0].Spec.Layout = v1alpha1.VolumeLayout{Distribute: &v1alpha1.DistributeLayout{Bricks: 2}}
+	b.settle(400)
+	b.once("volume create v", "volume start v")
+}

@@ -95,15 +95,21 @@ func (s *sight) view(node string) (*planner.PoolView, error) {
 	return v.View, nil
 }
 
-// members are the names of the servers that are in the pool: they have peers,
-// or they are the given seed. Sorted.
+// members are the names of the servers that are in the pool: they have peers or
+// volumes, or were seen to belong to it, or are the given seed. Sorted. In a pool
+// of one nothing on the server tells.
 func (s *sight) members(pool string, seed ...string) []string {
+	joined := map[string]string{}
+	for _, server := range s.servers {
+		joined[server.Node] = server.UUID
+	}
 	var out []string
 	for node, v := range s.obs.Servers {
 		if v.Gate.Pool != pool {
 			continue
 		}
-		if len(v.Peers) > 0 || slices.Contains(seed, node) || (v.View != nil && len(v.View.Volumes) > 0) {
+		was := v.UUID != "" && joined[node] == v.UUID
+		if was || len(v.Peers) > 0 || slices.Contains(seed, node) || (v.View != nil && len(v.View.Volumes) > 0) {
 			out = append(out, node)
 		}
 	}
