@@ -312,6 +312,79 @@ func TestGateResolves(t *testing.T) {
 	}
 }
 
+func TestGateDropsBricks(t *testing.T) {
+	p := claimed(t, Options{})
+	c := client(p, "s1", "op", 5)
+	if _, err := c.Register(t.Context(), "r1", 0, "/bricks/b1"); err != nil {
+		t.Fatal(err)
+	}
+	one := gate.BrickPath{Root: "/bricks/b1", Volume: "vol", Leaf: "0-0-0"}
+	two := gate.BrickPath{Root: "/bricks/b1", Volume: "vol", Leaf: "1-0-0"}
+	for a, b := range map[string]gate.BrickPath{"m1": one, "m2": two} {
+		if _, err := c.MakeBrick(t.Context(), a, 0, b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drop := func(attempt string, b gate.BrickPath) gate.Reply {
+		rep, _ := p.Handle(t.Context(), "s1", gate.Request{
+			Version: gate.ProtocolVersion, Verb: gate.Drop, Pool: poolID, Instance: "op", Fence: 5, Attempt: attempt, Brick: &b,
+		})
+		return rep
+	}
+	for _, a := range []string{"d1", "d2"} {
+		if rep := drop(a, one); rep.Exit != gate.ExitOK {
+			t.Errorf("dropping: %+v", rep)
+		}
+	}
+	if i, err := inspect(t.Context(), p, two); err != nil || !i.Exists {
+		t.Errorf("the one beside it: %+v, %v", i, err)
+	}
+	if err := p.Mark("s1", "/bricks/b1/vol/1-0-0/brick", foreignID, true); err != nil {
+		t.Fatal(err)
+	}
+	if rep := drop("d3", two); rep.Reason != gate.ReasonBrick {
+		t.Errorf("dropping a brick with data: %+v", rep)
+	}
+}
+
+// TestGateLosesPower: a machine that goes off under a command leaves a receipt
+// without an end, and the command never happens.
+func TestGateLosesPower(t *testing.T) {
+	p := claimed(t, Options{Clock: time.Now})
+	if err := p.AddRule(Rule{Name: "r", Effect: EffectHeld}); err != nil {
+		t.Fatal(err)
+	}
+	c := client(p, "s1", "op", 5)
+	sent := make(chan error, 1)
+	go func() {
+		_, _, err := c.Run(context.WithoutCancel(t.Context()), probeCmd("a1"))
+		sent <- err
+	}()
+	await(t, "the command runs", func() bool { r, err := c.Receipt(t.Context(), "a1"); return err == nil && r.Running })
+	if err := p.Power("s1", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-sent; err == nil || gate.NotStarted(err) {
+		t.Errorf("the machine went off: %v", err)
+	}
+	if _, err := c.Hello(t.Context()); !errors.Is(err, gate.ErrNotStarted) {
+		t.Errorf("it is off: %v", err)
+	}
+	if err := p.Power("s1", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Run(t.Context(), probeCmd("a1")); !errors.Is(err, gate.ErrInterrupted) {
+		t.Errorf("the same attempt: %v", err)
+	}
+	p.ClearRules()
+	if n := len(p.Effects()); n != 0 {
+		t.Errorf("%d effects", n)
+	}
+	if _, _, err := c.Run(t.Context(), probeCmd("a2")); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestGateIsReleased(t *testing.T) {
 	p := claimed(t, Options{})
 	rep, _ := p.Handle(t.Context(), "s1", gate.Request{Version: gate.ProtocolVersion, Verb: gate.Release, Pool: poolID, Instance: "op", Fence: 5})

@@ -21,7 +21,11 @@ func (p *Pool) ownUUID(s *server) string {
 }
 
 func (c *call) uuidGet() gluster.Output {
+	made := c.s.Mem.UUID == ""
 	id := c.p.ownUUID(c.s)
+	if made {
+		c.p.effect(c.effect(&txn{}, c.s.Name))
+	}
 	c.history(true, "")
 	c.p.changed()
 	return reply(0, 0, "", func(d *doc) {
@@ -184,6 +188,9 @@ func (c *call) probe(host string, t *txn) gluster.Output {
 				return noDaemon()
 			}
 		}
+	}
+	if c.rule != nil && c.rule.Text != "" {
+		return c.probeRefused(c.rule.errno(), c.rule.Text)
 	}
 	return c.probeDone(0, "")
 }
