@@ -45,7 +45,8 @@ func (s *Server) reseed(ctx context.Context, change func(dir string) error) erro
 }
 
 // Wipe takes a server that is down back to a fresh one: new root file system,
-// new brick file systems, same name, address and ssh host key.
+// new brick file systems, same name, address and ssh host key. It resolves the
+// environment's names.
 func (s *Server) Wipe(ctx context.Context) error {
 	if s.Running() {
 		return fmt.Errorf("wiping %s: it is running", s.name)
@@ -63,5 +64,8 @@ func (s *Server) Wipe(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("wiping %s: %w", s.name, err)
 	}
-	return s.create(ctx)
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	return s.SetHosts()
 }

@@ -281,4 +281,7 @@ func (v servers) foreignState(t *testing.T) {
 	if after, err := s.HostKey(); err != nil || after != before {
 		t.Errorf("the host key of a wiped server: %q, %v; want it kept", after, err)
 	}
+	if out, err := s.Exec(ctx, "getent", "hosts", env.Server(1).Name()); err != nil || !strings.Contains(string(out), env.Server(1).IP()) {
+		t.Errorf("a wiped server resolves %s to %q, %v; want %s", env.Server(1).Name(), out, err, env.Server(1).IP())
+	}
 }
