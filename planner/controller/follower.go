@@ -114,7 +114,8 @@ func (f *Follower) handle(ctx context.Context, ev *journal.Event) {
 		log.FromContext(ctx).Error(err, "following the journal: operation not readable", "operation", ev.Op, "seq", uint64(ev.Seq))
 		return
 	}
-	if key, ok := f.r.scopes.get(op.Plan.Scope); ok {
+	// What the planner wrote it knows already.
+	if key, ok := f.r.scopes.get(op.Plan.Scope); ok && ev.Actor != actor {
 		f.wake(key, ev.Type)
 	}
 	f.tell(ctx, ev, op)

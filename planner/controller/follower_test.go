@@ -70,7 +70,7 @@ func TestEventsTellOnceWhatHappened(t *testing.T) {
 	w.cycle()
 	join, add, set := w.open()[0].ID, w.open()[1].ID, w.open()[2].ID
 	followed(t, w, f)
-	q.take()
+	same(t, "what the planner wrote is no news to it", "wakes", q.take(), []string(nil))
 	w.append(join, fact(t, journal.OpStarted, "", nil), fact(t, journal.StepStarted, "do", journal.Started{AttemptID: "a"}),
 		fact(t, journal.StepSucceeded, "do", journal.Succeeded{}))
 	followed(t, w, f)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -102,7 +103,7 @@ func (r *Reconciler) batches(c *cycle) ([]*batch, error) {
 			if !ok {
 				return nil, fmt.Errorf("the plan %s of %s comes after %q, which is not planned", p.Plan.Kind, p.Plan.Target, key)
 			}
-			p.Plan.After = append(p.Plan.After[:len(p.Plan.After):len(p.Plan.After)], id)
+			p.Plan.After = append(slices.Clip(p.Plan.After), id)
 		}
 		ev, err := journal.New(journal.OpPlanned, ids[keyOf(i, p)], p.Plan)
 		if err != nil {

@@ -3,9 +3,11 @@ package controller
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,6 +26,17 @@ const IndexCluster = "spec.cluster"
 // clustersMax is how many clusters are looked at at a time: enough that a few
 // that are slow to answer do not keep the others waiting.
 const clustersMax = 8
+
+// Back-off of a cycle that failed. The longest wait is short enough that a
+// person who repaired something sees the effect soon.
+const (
+	retryMin = 200 * time.Millisecond
+	retryMax = time.Minute
+)
+
+func limiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](retryMin, retryMax)
+}
 
 // Index adds the indexes that a Reconciler needs to a cache. It must come before
 // the cache starts.
@@ -48,7 +61,7 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		Watches(&v1alpha1.GlusterNode{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
 		Watches(&v1alpha1.GlusterVolume{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
 		WatchesRawSource(NewFollower(r)).
-		WithOptions(controller.Options{MaxConcurrentReconciles: clustersMax, LogConstructor: r.logger(v1alpha1.KindCluster)}).
+		WithOptions(controller.Options{MaxConcurrentReconciles: clustersMax, RateLimiter: limiter(), LogConstructor: r.logger(v1alpha1.KindCluster)}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("setting up the controller of clusters: %w", err)
@@ -57,7 +70,7 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		err := ctrl.NewControllerManagedBy(mgr).Named("orphan-"+kind).
 			For(newObject(kind), builder.WithPredicates(changed())).
 			Watches(&v1alpha1.GlusterCluster{}, handler.EnqueueRequestsFromMapFunc(toChildren(mgr.GetClient(), kind)), builder.WithPredicates(cameOrWent())).
-			WithOptions(controller.Options{LogConstructor: r.logger(kind)}).
+			WithOptions(controller.Options{RateLimiter: limiter(), LogConstructor: r.logger(kind)}).
 			Complete(NewOrphanage(mgr.GetClient(), kind, r.plan, r.opts))
 		if err != nil {
 			return fmt.Errorf("setting up the controller of %s without cluster: %w", kind, err)

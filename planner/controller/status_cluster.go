@@ -24,7 +24,7 @@ func (c *cycle) clusterStatus(have v1alpha1.GlusterClusterStatus, now metav1.Tim
 	s.Conditions = c.conditions(c.cluster, own, have.Conditions, now)
 	s.ObservedGeneration = c.cluster.Generation
 	if v := c.decision.ReconcileVersion; v != nil {
-		s.ReconcileVersion = pointer(int32(*v)) //nolint:gosec // a procedure's version is a small number
+		s.ReconcileVersion = new(int32(*v)) //nolint:gosec // a procedure's version is a small number
 	}
 	s.ReconcileActions = actions(c.decision.Results)
 	s.Nodes = &v1alpha1.NodeCounts{Total: count(seen.Nodes), Joined: count(seen.Joined), Healthy: count(seen.Healthy)}
@@ -70,5 +70,3 @@ func optionValues(m map[string]string) map[string]v1alpha1.OptionValue {
 func count(n int) int32 {
 	return int32(n) //nolint:gosec // see above
 }
-
-func pointer[T any](v T) *T { return &v }

@@ -12,8 +12,8 @@ import (
 
 func TestUnseenKeepsWhatWasSeen(t *testing.T) {
 	have := v1alpha1.GlusterVolumeStatus{
-		VolumeID: testVolume, GlusterID: "g", Layout: "replicate 1 x 3", BricksUp: pointer[int32](3), BricksTotal: pointer[int32](3),
-		UsableBytes: pointer[int64](7), AppliedOptions: map[string]v1alpha1.OptionValue{"a.b": "c"},
+		VolumeID: testVolume, GlusterID: "g", Layout: "replicate 1 x 3", BricksUp: new(int32(3)), BricksTotal: new(int32(3)),
+		UsableBytes: new(int64(7)), AppliedOptions: map[string]v1alpha1.OptionValue{"a.b": "c"},
 		Bricks: []v1alpha1.BrickStatus{{Name: "h:/b", State: v1alpha1.BrickOnline}},
 	}
 	v := volumeObject("v1", func(v *v1alpha1.GlusterVolume) { v.Status = have })
@@ -35,7 +35,7 @@ func TestUnseenKeepsWhatWasSeen(t *testing.T) {
 	same(t, "its directories stay known, whether they are in order does not", "dirs", n.BrickDirs,
 		[]v1alpha1.BrickDirStatus{{Path: "/b", State: v1alpha1.BrickDirUnknown, FSUUID: "fs", SizeBytes: 5, Message: "not asked"}})
 
-	cl := v1alpha1.GlusterClusterStatus{AppliedOptions: map[string]v1alpha1.OptionValue{"a.b": "c"}, ReconcileVersion: pointer[int32](1)}
+	cl := v1alpha1.GlusterClusterStatus{AppliedOptions: map[string]v1alpha1.OptionValue{"a.b": "c"}, ReconcileVersion: new(int32(1))}
 	s := (&cycle{cluster: clusterObject()}).clusterStatus(cl, metav1.Now())
 	same(t, "global options we set stay known", "options", s.AppliedOptions, cl.AppliedOptions)
 	same(t, "the version stays", "version", s.ReconcileVersion, cl.ReconcileVersion)

@@ -33,9 +33,9 @@ func (c *cycle) volumeStatus(v *v1alpha1.GlusterVolume, have v1alpha1.GlusterVol
 	}
 	s.Layout = seen.Layout
 	s.Bricks = bricks(seen)
-	s.BricksUp, s.BricksTotal = pointer(count(seen.Up)), pointer(count(seen.Total))
+	s.BricksUp, s.BricksTotal = new(count(seen.Up)), new(count(seen.Total))
 	if seen.UsableBytes > 0 {
-		s.UsableBytes = pointer(int64(seen.UsableBytes)) //nolint:gosec // no volume is that large
+		s.UsableBytes = new(int64(seen.UsableBytes)) //nolint:gosec // no volume is that large
 	}
 	s.AppliedOptions = optionValues(seen.Options)
 	return s

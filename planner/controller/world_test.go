@@ -100,7 +100,7 @@ func (w *world) interceptor() interceptor.Funcs {
 	note := func(verb string, o any) error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		name := fmt.Sprintf("%T", o)
+		var name string
 		if obj, ok := o.(client.Object); ok {
 			name = short(obj)
 			if w.refuse != nil {

@@ -49,11 +49,12 @@ func (h *health) handler() http.Handler {
 }
 
 // serve listens at addr, unless it is "0", and returns what stops it.
-func (h *health) serve(addr string) (stop func(), err error) {
+func (h *health) serve(ctx context.Context, addr string) (stop func(), err error) {
 	if addr == "0" {
 		return func() {}, nil
 	}
-	ln, err := net.Listen("tcp", addr)
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("serving health probes: %w", err)
 	}

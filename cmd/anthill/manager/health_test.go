@@ -39,16 +39,16 @@ func TestHealth(t *testing.T) {
 
 func TestHealthServesUntilStopped(t *testing.T) {
 	h := newHealth()
-	stop, err := h.serve("127.0.0.1:0")
+	stop, err := h.serve(t.Context(), "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	if stop, err = h.serve("0"); err != nil {
+	if stop, err = h.serve(t.Context(), "0"); err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	if _, err := h.serve("256.0.0.1:1"); err == nil {
+	if _, err := h.serve(t.Context(), "256.0.0.1:1"); err == nil {
 		t.Error("an address that cannot be listened at is an error at start")
 	}
 }

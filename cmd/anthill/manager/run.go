@@ -67,7 +67,7 @@ func Run(ctx context.Context, o *Options, build string, logTo io.Writer) error {
 func run(ctx context.Context, cancel context.CancelCauseFunc, o *Options, build string, l *logs) error {
 	log := l.own
 	h := newHealth()
-	stop, err := h.serve(o.HealthAddress)
+	stop, err := h.serve(ctx, o.HealthAddress)
 	if err != nil {
 		return err
 	}

@@ -68,7 +68,7 @@ Exit codes: 0 planned, whether or not there is something to do; 1 failed;
 	f.StringVarP(&o.namespace, "namespace", "n", "", "namespace; default: that of the current context")
 	f.BoolVarP(&o.all, "all-namespaces", "A", false, "plan the clusters of all namespaces")
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "how to reach the API server; default: $KUBECONFIG, ~/.kube/config")
-	f.StringVar(&o.journal, "file", "", "read open operations from this journal file, which nobody may be writing")
+	f.StringVar(&o.journal, "journal", "", "read open operations from this journal file, which nobody may be writing")
 	f.StringVar(&o.socket, "socket", "", "ask the operator that listens on this socket for open operations")
 	f.StringVar(&o.gateTransport, "gate-transport", o.gateTransport, "how servers are reached: ssh, or unix:DIR for the sockets DIR/<address>.sock")
 	f.StringVar(&o.gateBinary, "gate-binary", "", "program the operator installs as gate; default: the one that is installed")
@@ -84,7 +84,7 @@ func (o *options) validate() error {
 	case o.namespace != "" && o.all:
 		return cli.Usagef("--namespace and --all-namespaces are both given: one of them is accepted")
 	case o.journal != "" && o.socket != "":
-		return cli.Usagef("--file and --socket are both given: one of them is accepted")
+		return cli.Usagef("--journal and --socket are both given: one of them is accepted")
 	}
 	_, err := manager.ParseTransport(o.gateTransport)
 	return err

@@ -15,7 +15,7 @@ func TestUsage(t *testing.T) {
 	}{
 		"TwoScopes":     {[]string{"--cluster", "c", "-A"}, "--cluster and --all-namespaces"},
 		"TwoNamespaces": {[]string{"-n", "x", "-A"}, "--namespace and --all-namespaces"},
-		"TwoJournals":   {[]string{"--file", "x", "--socket", "y"}, "--file and --socket"},
+		"TwoJournals":   {[]string{"--journal", "x", "--socket", "y"}, "--journal and --socket"},
 		"Transport":     {[]string{"--gate-transport", "telnet"}, "--gate-transport"},
 		"Argument":      {[]string{"x"}, `unexpected argument "x"`},
 	}

@@ -47,7 +47,7 @@ func (o *options) history(ctx context.Context, getenv func(string) string, notes
 		return nil, err
 	}
 	if r == nil {
-		_, _ = fmt.Fprintln(notes, "# no journal here: operations under way are not considered; name one with --socket or --file")
+		_, _ = fmt.Fprintln(notes, "# no journal here: operations under way are not considered; name one with --socket or --journal")
 		return &past{picture: view.Picture{Tombstones: map[string]view.Tombstone{}}}, nil
 	}
 	defer func() { _ = r.Close() }()

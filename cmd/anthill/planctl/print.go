@@ -26,7 +26,7 @@ func write(w io.Writer, o *cli.Output, getenv func(string) string, plans []plann
 	p := &page{palette: o.PaletteFor(w, getenv)}
 	for i := range plans {
 		if i > 0 {
-			p.line("")
+			p.linef("")
 		}
 		p.cluster(describe(&plans[i]))
 	}
@@ -40,7 +40,7 @@ type page struct {
 	palette cli.Palette
 }
 
-func (p *page) line(format string, args ...any) {
+func (p *page) linef(format string, args ...any) {
 	p.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
 	p.b.WriteByte('\n')
 }
@@ -53,28 +53,28 @@ func (p *page) cluster(d *document) {
 	case d.PoolID != "":
 		pool = ", pool " + d.PoolID
 	}
-	p.line("%s", p.palette.Paint(cli.Bold, "GlusterCluster "+cli.Line(d.Cluster)+pool))
+	p.linef("%s", p.palette.Paint(cli.Bold, "GlusterCluster "+cli.Line(d.Cluster)+pool))
 	if len(d.Operations)+len(d.Ends)+len(d.Releases) == 0 {
-		p.line("  nothing to do")
+		p.linef("  nothing to do")
 	}
 	for _, o := range d.Operations {
 		p.operation(o)
 	}
 	for _, e := range d.Ends {
-		p.line("  would %s %s: %s", e.How, e.Operation, cli.Line(e.Reason))
+		p.linef("  would %s %s: %s", e.How, e.Operation, cli.Line(e.Reason))
 	}
 	for _, r := range d.Releases {
-		p.line("  would let go of %s", cli.Line(r))
+		p.linef("  would let go of %s", cli.Line(r))
 	}
 	for _, u := range d.UnderWay {
 		step := ""
 		if u.Step != "" {
 			step = ", step " + cli.Line(u.Step)
 		}
-		p.line("  under way: %s of %s, %s%s (%s)", cli.Line(u.Kind), cli.Line(u.Target), u.State, step, u.Operation)
+		p.linef("  under way: %s of %s, %s%s (%s)", cli.Line(u.Kind), cli.Line(u.Target), u.State, step, u.Operation)
 	}
 	for _, x := range d.Problems {
-		p.line("  %s %s: %s", p.palette.Paint(cli.Yellow, strings.ToLower(word(x.Condition))), cli.Line(x.Object), cli.Line(x.Reason+": "+x.Message))
+		p.linef("  %s %s: %s", p.palette.Paint(cli.Yellow, strings.ToLower(word(x.Condition))), cli.Line(x.Object), cli.Line(x.Reason+": "+x.Message))
 	}
 }
 
@@ -87,15 +87,15 @@ func word(condition string) string {
 }
 
 func (p *page) operation(o operation) {
-	p.line("  %d. %s of %s: %s", o.Number, p.palette.Paint(cli.Green, cli.Line(o.Kind)), cli.Line(o.Target), cli.Line(o.Difference))
+	p.linef("  %d. %s of %s: %s", o.Number, p.palette.Paint(cli.Green, cli.Line(o.Kind)), cli.Line(o.Target), cli.Line(o.Difference))
 	if len(o.After) > 0 {
-		p.line("     after %s", join(o.After))
+		p.linef("     after %s", join(o.After))
 	}
 	for _, id := range o.AfterOpen {
-		p.line("     after operation %s", id)
+		p.linef("     after operation %s", id)
 	}
 	for _, id := range o.Supersedes {
-		p.line("     in place of operation %s", id)
+		p.linef("     in place of operation %s", id)
 	}
 	names := make([]string, 0, len(o.Steps))
 	for _, s := range o.Steps {
@@ -105,7 +105,7 @@ func (p *page) operation(o operation) {
 		}
 		names = append(names, n)
 	}
-	p.line("     steps: %s", strings.Join(names, ", "))
+	p.linef("     steps: %s", strings.Join(names, ", "))
 }
 
 func join(numbers []int) string {
