@@ -13,6 +13,7 @@ import (
 const (
 	childPathEnv  = "JOURNAL_TEST_PATH"
 	childCountEnv = "JOURNAL_TEST_COUNT"
+	childCrashEnv = "JOURNAL_TEST_CRASH" // name of the crash point to die at
 )
 
 // child is the command that runs a child of this test binary under wrapper.
@@ -28,6 +29,8 @@ func child(t testing.TB, name, path string, count int, wrapper ...string) *exec.
 	return cmd
 }
 
+const exitCrash = 137
+
 // childAppend opens a journal, opens an epoch and appends operations; after
 // each append that returned it prints "ack <seq>".
 func childAppend() error {
@@ -36,7 +39,11 @@ func childAppend() error {
 	if err != nil {
 		return err
 	}
-	j, err := Open(ctx, os.Getenv(childPathEnv), Options{MaxSize: maxSizeMin})
+	j, err := Open(ctx, os.Getenv(childPathEnv), Options{MaxSize: maxSizeMin, CrashPoint: func(name string) {
+		if name == os.Getenv(childCrashEnv) {
+			os.Exit(exitCrash)
+		}
+	}})
 	if err != nil {
 		return err
 	}

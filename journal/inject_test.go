@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // strace finds the tool that injects errors into system calls.
@@ -103,6 +105,46 @@ func TestInjectedFaults(t *testing.T) {
 					t.Errorf("%s: exit %d occurred %d times, want %d: the faults do not reach the code", tc.reason, exit, got[exit], least)
 				}
 			}
+		})
+	}
+}
+
+// TestCrashPoints ends a process at each named point; the points are those
+// that are listed.
+func TestCrashPoints(t *testing.T) {
+	var met []string
+	o := testOptions(t)
+	o.CrashPoint = func(name string) { met = append(met, name) }
+	openTest(t, testPath(t), o)
+	if diff := cmp.Diff(CrashPoints, met); diff != "" {
+		t.Errorf("crash points of a fresh journal (-listed +met):\n%s", diff)
+	}
+	ends := map[string]Seq{
+		"journal.create.before-write":  1,
+		"journal.create.before-rename": 1,
+		"journal.create.after-rename":  1,
+		"journal.append.before-commit": 1,
+		"journal.append.after-commit":  2,
+	}
+	for _, name := range CrashPoints {
+		t.Run(name, func(t *testing.T) {
+			path := testPath(t)
+			cmd := child(t, "append", path, 1)
+			cmd.Env = append(cmd.Env, childCrashEnv+"="+name)
+			if out, err := cmd.CombinedOutput(); cmd.ProcessState.ExitCode() != exitCrash {
+				t.Fatalf("the child ended with %v\n%s", err, out)
+			}
+			j, err := Open(t.Context(), path, testOptions(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := j.Head().Seq; got != ends[name] {
+				t.Errorf("the journal ends at %d, want %d", got, ends[name])
+			}
+			if err := j.Close(); err != nil {
+				t.Error(err)
+			}
+			mustVerify(t, path)
 		})
 	}
 }

@@ -88,14 +88,18 @@ func (o Options) withDefaults() (Options, error) {
 	if o.CrashPoint == nil {
 		o.CrashPoint = func(string) {}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
 	if o.Fatal == nil {
+		log := o.Logger
+		if log == nil {
+			log = slog.Default() // the process ends: somebody must hear why
+		}
 		o.Fatal = func(err error) {
-			slog.Error("journal: commit failed with unknown outcome, ending the process", "err", err)
+			log.Error("journal commit failed with unknown outcome, ending the process", "err", err)
 			os.Exit(ExitPoisoned)
 		}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return o, nil
 }
