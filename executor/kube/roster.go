@@ -44,9 +44,18 @@ var _ Servers = (*Roster)(nil)
 // ErrNoPool says that no cluster in the cache has this pool.
 var ErrNoPool = errors.New("no GlusterCluster has this pool")
 
-// Of finds the cluster by the pool id in its status and lists its nodes. A node
-// that is being deleted is still a server.
+// Of lists the servers of a pool's nodes.
 func (r *Roster) Of(ctx context.Context, pool string) ([]Server, error) {
+	nodes, err := r.Nodes(ctx, pool)
+	if err != nil {
+		return nil, err
+	}
+	return r.Reach(ctx, nodes), nil
+}
+
+// Nodes finds the cluster by the pool id in its status and lists its nodes. A
+// node that is being deleted is still a server.
+func (r *Roster) Nodes(ctx context.Context, pool string) ([]v1alpha1.GlusterNode, error) {
 	cluster, err := r.Cluster(ctx, pool)
 	if err != nil {
 		return nil, err
@@ -55,8 +64,7 @@ func (r *Roster) Of(ctx context.Context, pool string) ([]Server, error) {
 	if err := r.Cache.List(ctx, &nodes, client.InNamespace(cluster.Namespace)); err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
 	}
-	nodes.Items = slices.DeleteFunc(nodes.Items, func(n v1alpha1.GlusterNode) bool { return n.Spec.Cluster != cluster.Name })
-	return r.Reach(ctx, nodes.Items), nil
+	return slices.DeleteFunc(nodes.Items, func(n v1alpha1.GlusterNode) bool { return n.Spec.Cluster != cluster.Name }), nil
 }
 
 // Cluster finds a cluster by its pool id.

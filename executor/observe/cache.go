@@ -15,12 +15,10 @@ import (
 // A Cache lets planner and steps share what they see of a pool: an observation
 // is a process on every server, and they would often look at the same moment.
 // It remembers nothing beyond Max, nor beyond a change that somebody made to the
-// pool, nor for other nodes than it was asked about. Safe for concurrent use;
-// what it returns is shared and must not be changed.
-//
-// An operation that has ended was seen done in an observation after its last
-// Changed, and nobody gets an older one afterwards: who reads the journal first
-// and then looks never misses the effect of an operation that ended before.
+// pool, nor for other nodes than it was asked about; and for planning nothing
+// beyond the end of an operation, whose effect must not be missing both from
+// what is open and from what is seen. Safe for concurrent use; what it returns
+// is shared and must not be changed.
 type Cache struct {
 	Observer *Observer
 	// Max is the age up to which an observation supports a step; at most
@@ -30,6 +28,9 @@ type Cache struct {
 	// too. Default: one second.
 	PlanMax time.Duration
 	Now     func() time.Time
+	// Ended changes whenever an operation of the pool has ended. Default: no
+	// operation ever does.
+	Ended func(pool string) uint64
 
 	mu    sync.Mutex
 	pools map[string]*entry
@@ -42,6 +43,7 @@ type entry struct {
 	mu      sync.Mutex // held while observing: one look at a time
 	obs     planner.Observed
 	of      string // the nodes it is of
+	ended   uint64 // Ended, before obs was begun
 	taken   time.Time
 	changed uint64 // counts Changed; guarded by Cache.mu
 	at      uint64 // changed, when obs was begun
@@ -68,7 +70,7 @@ func (c *Cache) Observed(ctx context.Context, pool string) (planner.Observed, er
 	if err != nil {
 		return planner.Observed{}, err
 	}
-	obs := c.observe(ctx, pool, nodes, c.Max)
+	obs := c.observe(ctx, pool, nodes, c.Max, false)
 	return obs, ctx.Err()
 }
 
@@ -82,24 +84,28 @@ func (c *Cache) Pool(ctx context.Context, cluster *v1alpha1.GlusterCluster, node
 	if max == 0 {
 		max = planMax
 	}
-	return c.observe(ctx, cluster.Status.PoolID, nodes, max)
+	return c.observe(ctx, cluster.Status.PoolID, nodes, max, true)
 }
 
-func (c *Cache) observe(ctx context.Context, pool string, nodes []v1alpha1.GlusterNode, max time.Duration) planner.Observed {
+func (c *Cache) observe(ctx context.Context, pool string, nodes []v1alpha1.GlusterNode, max time.Duration, plans bool) planner.Observed {
 	e := c.entry(pool)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c.mu.Lock()
 	changed := e.changed
 	c.mu.Unlock()
+	ended := uint64(0)
+	if c.Ended != nil {
+		ended = c.Ended(pool)
+	}
 	of := names(nodes)
-	if !e.taken.IsZero() && e.at == changed && e.of == of && c.Now().Sub(e.taken) <= max {
+	if !e.taken.IsZero() && e.at == changed && e.of == of && c.Now().Sub(e.taken) <= max && (!plans || e.ended == ended) {
 		return e.obs
 	}
 	begun := c.Now()
 	obs := c.Observer.observe(ctx, pool, c.Observer.Roster.Reach(ctx, nodes))
 	if ctx.Err() == nil { // else servers seem silent that were not waited for
-		e.obs, e.of, e.taken, e.at = obs, of, begun, changed
+		e.obs, e.of, e.taken, e.at, e.ended = obs, of, begun, changed, ended
 	}
 	return obs
 }

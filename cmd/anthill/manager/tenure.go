@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -87,10 +88,8 @@ func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.T
 	roster := &kube.Roster{Cache: t.mgr.GetClient(), Live: t.live, Dialer: t.dialer}
 	observer := &observe.Observer{Roster: roster, Digest: t.gate.Digest}
 	clock := executor.WallClock{}
-	registry, err := steps.Registry(&world{
-		Roster: roster, Cache: &observe.Cache{Observer: observer, Max: steps.FreshMax, Now: clock.Now},
-		gate: t.gate, instance: t.opts.Instance,
-	})
+	shared := &observe.Cache{Observer: observer, Max: steps.FreshMax, Now: clock.Now, Ended: lastEnd(tracker)}
+	registry, err := steps.Registry(&world{Roster: roster, Cache: shared, gate: t.gate, instance: t.opts.Instance})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,9 +109,26 @@ func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.T
 			}
 		},
 	})
-	reconciler = controller.NewReconciler(t.mgr.GetClient(), observer, planner.Plan, t.journal, tracker, controller.Options{
+	reconciler = controller.NewReconciler(t.mgr.GetClient(), shared, planner.Plan, t.journal, tracker, controller.Options{
 		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: time.Duration(t.opts.Resync), Log: t.log.WithName("planner"),
 		Executor: waits{engine: engine, fences: fences}, Recorder: t.mgr.GetEventRecorder("anthill"),
 	})
 	return engine, reconciler, nil
+}
+
+// lastEnd tells the ends of a pool's operations apart: the number of the event
+// that was the last one.
+func lastEnd(tracker *view.Tracker) func(pool string) uint64 {
+	return func(pool string) uint64 {
+		picture, err := tracker.Snapshot()
+		if err != nil {
+			return 0 // who plans next meets the same error
+		}
+		for _, op := range slices.Backward(picture.Recent) {
+			if op.Plan.Scope == pool {
+				return uint64(op.Last)
+			}
+		}
+		return 0
+	}
 }
