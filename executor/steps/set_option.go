@@ -82,7 +82,7 @@ func (b setOption) Prepare(ctx context.Context, t *executor.Turn) (executor.Inte
 	if err != nil {
 		return executor.Intent{}, err
 	}
-	views, err := s.settledPool(t.Scope(), sortedKeys(s.obs.Servers)...)
+	views, err := s.settledPool(t.Scope())
 	if err != nil {
 		return executor.Intent{}, err
 	}

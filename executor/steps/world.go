@@ -96,25 +96,30 @@ func (s *sight) view(node string) (*planner.PoolView, error) {
 }
 
 // members are the names of the servers that are in the pool: they have peers or
-// volumes, or were seen to belong to it, or are the given seed. Sorted. In a pool
-// of one nothing on the server tells.
+// volumes, or are the given seed. Sorted. In a pool of one nothing on the server
+// tells; then it is those whose identity was recorded. A claimed server that has
+// not joined yet may be among these, never among the others: a join would wait
+// for it to be what only a join can make it.
 func (s *sight) members(pool string, seed ...string) []string {
-	joined := map[string]string{}
+	recorded := map[string]string{}
 	for _, server := range s.servers {
-		joined[server.Node] = server.UUID
+		recorded[server.Node] = server.UUID
 	}
-	var out []string
+	var in, known []string
 	for node, v := range s.obs.Servers {
-		if v.Gate.Pool != pool {
-			continue
-		}
-		was := v.UUID != "" && joined[node] == v.UUID
-		if was || len(v.Peers) > 0 || slices.Contains(seed, node) || (v.View != nil && len(v.View.Volumes) > 0) {
-			out = append(out, node)
+		switch {
+		case v.Gate.Pool != pool:
+		case len(v.Peers) > 0 || slices.Contains(seed, node) || (v.View != nil && len(v.View.Volumes) > 0):
+			in = append(in, node)
+		case v.UUID != "" && recorded[node] == v.UUID:
+			known = append(known, node)
 		}
 	}
-	slices.Sort(out)
-	return out
+	if len(in) == 0 {
+		in = known
+	}
+	slices.Sort(in)
+	return in
 }
 
 // everyView returns the view of every member of the pool, by node. A member
