@@ -130,7 +130,23 @@ func (t *turn) overOrDone(ctx context.Context, k int) (bool, time.Duration, erro
 		t.lane.e.note(t.op, s.ID, "OutcomeUnknown", "cancelling waits: "+message, in.Now.Add(wait))
 		return false, wait, nil
 	}
-	return true, 0, t.failed(ctx, k, Transient, "Cancelled", errors.New("over without effect"), 0)
+	// What was seen is older than that.
+	if obs, err = probe(ctx, spec, in); err != nil {
+		wait, _, err := t.cannotLook(ctx, k, spec, err)
+		return false, wait, err
+	}
+	switch obs.Verdict {
+	case Done:
+		if err := t.succeeded(ctx, k, obs, false, nil); err != nil {
+			return false, 0, err
+		}
+		return true, 0, t.flush(ctx)
+	case NotDone:
+		return true, 0, t.failed(ctx, k, Transient, "Cancelled", errors.New("over without effect"), 0)
+	}
+	wait := t.lane.e.backoff(t.n, spec.Poll, 30*time.Second)
+	t.lane.e.note(t.op, s.ID, "OutcomeUnknown", "cancelling waits: "+obs.Message, in.Now.Add(wait))
+	return false, wait, nil
 }
 
 // Refused says why a decision of a person, or of the planner, was not taken.

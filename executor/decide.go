@@ -89,8 +89,7 @@ func (t *turn) settle(ctx context.Context, k int, spec Spec, in *Turn) (settleme
 		}
 	}
 	if over {
-		lost := Errorf(Uncertain, "Lost", "the attempt is over and had no effect")
-		return settled, 0, t.failed(ctx, k, Transient, "Lost", lost, 0)
+		return settled, 0, nil
 	}
 	// The same command may be sent again; wait first, it may still be under way.
 	wait := e.backoff(t.n, spec.Poll, 30*time.Second)
@@ -106,7 +105,7 @@ type settlement int
 
 const (
 	holdBack  settlement = iota // wait and look again
-	settled                     // it is over and had no effect
+	settled                     // it is over: it has had its effect, or never will
 	sendAgain                   // it may still land; the same command may be sent again
 )
 
@@ -136,15 +135,25 @@ func (t *turn) inProgress(ctx context.Context, k int, spec Spec, obs Observation
 	if err := t.progress(ctx, k, obs, now); err != nil {
 		return 0, false, err
 	}
-	e.note(t.op, s.ID, "Waiting", obs.Message, now.Add(spec.Poll))
+	wait := t.again(spec)
+	e.note(t.op, s.ID, "Waiting", obs.Message, now.Add(wait))
 	if t.late(k, spec, now) {
 		return 0, false, t.park(ctx, k, "DeadlineExceeded", "after "+spec.MaxWait.String()+": "+obs.Message, nil)
 	}
 	if t.op.State == view.Suspended {
 		return e.backoff(t.n, 10*time.Second, idle), false, nil
 	}
-	return spec.Poll, false, t.flush(ctx)
+	return wait, false, t.flush(ctx)
 }
+
+// again is when to look again at what is under way: soon at first, since most of
+// it is over soon, and every spec.Poll after some looks.
+func (t *turn) again(spec Spec) time.Duration {
+	return t.lane.e.backoff(t.n, max(spec.Poll/8, pollMin), spec.Poll)
+}
+
+// pollMin is what a look may cost the servers at most.
+const pollMin = 100 * time.Millisecond
 
 // progress writes at most one event per 30 seconds, and only when something
 // moved.

@@ -135,6 +135,16 @@ func TestOutcomes(t *testing.T) {
 					return nil
 				}
 			}, check{state: view.Completed, acts: 2}},
+		"LandsWhileItIsAskedAfter": {"what was seen is older than the news that the attempt is over",
+			"settle@1", func(w *world) {
+				w.act["a"] = func(int) error { return errLost }
+				w.over["a"] = func() (bool, string, error) {
+					w.mu.Lock()
+					defer w.mu.Unlock()
+					w.done["a"] = true
+					return true, "", nil
+				}
+			}, check{state: view.Completed, acts: 1}},
 		"LostReplyMayStillLand": {"not known to be over: the same is sent again after a while, nothing is given up",
 			"settle@1", func(w *world) {
 				w.over["a"] = func() (bool, string, error) { return false, "still runs", nil }

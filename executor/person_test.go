@@ -46,6 +46,31 @@ func TestCancelWaitsForACommandThatMayStillLand(t *testing.T) {
 	})
 }
 
+func TestCancelSeesWhatLandedWhileItAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		asked := false
+		r.w.act["a"] = func(int) error { return errLost }
+		r.w.over["a"] = func() (bool, string, error) {
+			r.w.mu.Lock()
+			defer r.w.mu.Unlock()
+			r.w.done["a"] = asked
+			return asked, "still runs", nil
+		}
+		id := r.plan(nil, nil, step("a", "settle@1", journal.Compensatable), step("p", "do@1", journal.Pivot))
+		r.await(id, "unknown", func(o *view.Op) bool { return o.Steps[0].State == view.Unknown })
+		if _, err := r.decide(Decision{Verb: "cancel", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		r.w.mu.Lock()
+		asked = true
+		r.w.mu.Unlock()
+		r.awaitState(id, view.Cancelled)
+		if s := r.story(id); !strings.Contains(s, "step.succeeded:a") {
+			t.Errorf("an effect that is there was not seen: %s", s)
+		}
+	})
+}
+
 func TestNothingIsCancelledAfterThePivot(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		id := r.plan(nil, nil, step("p", "do@1", journal.Pivot), step("w", "wait@1", journal.Waiting))

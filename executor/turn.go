@@ -61,30 +61,13 @@ func (t *turn) step(ctx context.Context, k int) (wait time.Duration, done bool, 
 
 	crash.Here("executor.before-probe", t.op.Plan.Kind, s.Name)
 	obs, err := probe(ctx, spec, in)
-	if err == nil && obs.Verdict == Done {
-		if err := t.succeeded(ctx, k, obs, s.State == view.Pending, nil); err != nil {
-			return 0, false, err
-		}
-		return 0, true, nil
+	// Unless k is done or can start at once, what follows takes a while or ends
+	// the turn.
+	acts, ok := spec.Step.(Actor)
+	if err == nil && obs.Verdict == NotDone && ok && s.Stage != journal.Waiting {
+		return t.start(ctx, k, spec, acts, in, obs)
 	}
-	// Whatever else follows takes a while or ends the turn, unless k can start
-	// at once.
-	if err != nil {
-		return t.cannotLook(ctx, k, spec, err)
-	}
-	switch obs.Verdict {
-	case InProgress:
-		return t.inProgress(ctx, k, spec, obs)
-	case Conflict:
-		return 0, false, t.park(ctx, k, "Conflict", obs.Message, nil)
-	case NotDone:
-		if actor, ok := spec.Step.(Actor); ok && s.Stage != journal.Waiting {
-			return t.start(ctx, k, spec, actor, in, obs)
-		}
-		return t.inProgress(ctx, k, spec, obs)
-	default:
-		return t.unseen(ctx, k, spec, obs)
-	}
+	return t.notStarted(ctx, k, spec, obs, err)
 }
 
 func probe(ctx context.Context, spec Spec, in *Turn) (Observation, error) {
@@ -123,7 +106,19 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		if err != nil || next == holdBack {
 			return wait, false, err
 		}
-		in.Unsettled = next == sendAgain
+		if in.Unsettled = next == sendAgain; in.Unsettled {
+			break
+		}
+		// What was seen is older than the news that the attempt is over: it may
+		// have had its effect in between.
+		obs, err = probe(ctx, spec, in)
+		if err != nil || obs.Verdict != NotDone {
+			return t.notStarted(ctx, k, spec, obs, err)
+		}
+		lost := Errorf(Uncertain, "Lost", "the attempt is over and had no effect")
+		if err := t.failed(ctx, k, Transient, "Lost", lost, 0); err != nil {
+			return 0, false, err
+		}
 	}
 	intent, err := act.Prepare(ctx, in)
 	if err != nil {
@@ -138,6 +133,23 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		return 0, false, err
 	}
 	return t.act(ctx, k, spec, act, in)
+}
+
+// notStarted goes on after a probe that found something else than a step to
+// start.
+func (t *turn) notStarted(ctx context.Context, k int, spec Spec, obs Observation, err error) (time.Duration, bool, error) {
+	if err != nil {
+		return t.cannotLook(ctx, k, spec, err)
+	}
+	switch obs.Verdict {
+	case Done:
+		return 0, true, t.succeeded(ctx, k, obs, t.op.Steps[k].State == view.Pending, nil)
+	case Conflict:
+		return 0, false, t.park(ctx, k, "Conflict", obs.Message, nil)
+	case InProgress, NotDone: // not done, of a step that only waits
+		return t.inProgress(ctx, k, spec, obs)
+	}
+	return t.unseen(ctx, k, spec, obs)
 }
 
 // act carries the attempt out and judges it by what is seen afterwards.

@@ -20,8 +20,17 @@ type settler struct{ base }
 // sender lost it: then the connection's own deadlines have passed.
 const inFlightMax = 60 * time.Second
 
-// Over implements executor.Settler.
+// Over implements executor.Settler. What was observed before an attempt is known
+// to be over does not show what it did.
 func (b settler) Over(ctx context.Context, t *executor.Turn) (bool, string, error) {
+	over, message, err := b.over(ctx, t)
+	if over {
+		b.w.Changed(t.Scope())
+	}
+	return over, message, err
+}
+
+func (b settler) over(ctx context.Context, t *executor.Turn) (bool, string, error) {
 	if t.Started == nil || len(t.Started.Argv) == 0 {
 		return true, "", nil
 	}
