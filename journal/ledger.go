@@ -3,7 +3,6 @@ package journal
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -41,9 +40,7 @@ func newLedger() *ledger {
 
 // over returns an empty layer over l.
 func (l *ledger) over() *ledger {
-	n := newLedger()
-	n.parent, n.head, n.epoch, n.opened, n.ended = l, l.head, l.epoch, l.opened, l.ended
-	return n
+	return &ledger{parent: l, head: l.head, epoch: l.epoch, opened: l.opened, ended: l.ended}
 }
 
 // merge folds a layer into the one below it.
@@ -56,13 +53,15 @@ func (l *ledger) merge() {
 			delete(p.ops, id)
 			continue
 		}
-		p.ops[id] = o
+		put(&p.ops, id, o)
 	}
-	mergeMap(p.intents, l.intents, bottom, func(r intentRow) bool { return r.Op == uuid.Nil })
-	mergeMap(p.locks, l.locks, bottom, func(id OpID) bool { return id == uuid.Nil })
-	maps.Copy(p.fences, l.fences)
+	mergeMap(&p.intents, l.intents, bottom, func(r intentRow) bool { return r.Op == uuid.Nil })
+	mergeMap(&p.locks, l.locks, bottom, func(id OpID) bool { return id == uuid.Nil })
+	for scope, f := range l.fences {
+		put(&p.fences, scope, f)
+	}
 	for t, n := range l.byType {
-		p.byType[t] += n
+		put(&p.byType, t, p.byType[t]+n)
 	}
 	if l.closed != 0 {
 		p.close(l.closed)
@@ -70,14 +69,23 @@ func (l *ledger) merge() {
 	p.tenures = append(p.tenures, l.tenures...)
 }
 
-func mergeMap[K comparable, V any](dst, src map[K]V, drop bool, none func(V) bool) {
+func mergeMap[K comparable, V any](dst *map[K]V, src map[K]V, drop bool, none func(V) bool) {
 	for k, v := range src {
 		if drop && none(v) {
-			delete(dst, k)
+			delete(*dst, k)
 			continue
 		}
-		dst[k] = v
+		put(dst, k, v)
 	}
+}
+
+// put stores into a map that is made when it is needed: a layer mostly needs
+// one or two of its maps.
+func put[K comparable, V any](m *map[K]V, k K, v V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[k] = v
 }
 
 func (l *ledger) close(seq Seq) {
@@ -106,7 +114,7 @@ func (l *ledger) own(id OpID) *opState {
 	}
 	if o := l.op(id); o != nil {
 		o = o.clone()
-		l.ops[id] = o
+		put(&l.ops, id, o)
 		return o
 	}
 	return nil
@@ -155,7 +163,7 @@ func (l *ledger) version(id OpID) (ver uint64, last Seq, err error) {
 // accept folds one event and returns what is illegal about it. Like
 // opState.apply it folds even then; an append drops its layer.
 func (l *ledger) accept(f fact) error {
-	l.byType[f.Type]++
+	put(&l.byType, f.Type, l.byType[f.Type]+1)
 	switch f.Type {
 	case JournalInitialized:
 		if f.Seq != 1 {
@@ -199,7 +207,7 @@ func (l *ledger) acceptFence(f fact) error {
 	if have := l.fence(f.fence.Scope); f.fence.Scope == "" || f.fence.Fence <= have {
 		err = fmt.Errorf("fence %d of scope %q does not exceed %d: %w", f.fence.Fence, f.fence.Scope, have, ErrConflict)
 	}
-	l.fences[f.fence.Scope] = f.fence.Fence
+	put(&l.fences, f.fence.Scope, f.fence.Fence)
 	return err
 }
 
@@ -211,7 +219,7 @@ func (l *ledger) acceptReleased(f fact) error {
 	if r := l.intent(key); key == "" || !r.Dead {
 		return fmt.Errorf("%s: intent %q has no tombstone: %w", f.Type, key, ErrIllegal)
 	}
-	l.intents[key] = intentRow{}
+	put(&l.intents, key, intentRow{})
 	return nil
 }
 
@@ -232,9 +240,9 @@ func (l *ledger) acceptPlan(f fact) error {
 		if r := l.intent(key); r.Op != uuid.Nil && !r.Dead && bad == nil {
 			bad = fmt.Errorf("intent %q is planned already by operation %s: %w", key, r.Op, ErrConflict)
 		}
-		l.intents[key] = intentRow{Op: f.Op}
+		put(&l.intents, key, intentRow{Op: f.Op})
 	}
-	l.ops[f.Op] = newOpState(f)
+	put(&l.ops, f.Op, newOpState(f))
 	return bad
 }
 
@@ -277,7 +285,7 @@ func (l *ledger) take(o *opState) error {
 		if holder := l.lock(key); holder != uuid.Nil && holder != o.ID && bad == nil {
 			bad = fmt.Errorf("lock %q is held by operation %s: %w", key, holder, ErrConflict)
 		}
-		l.locks[key] = o.ID
+		put(&l.locks, key, o.ID)
 	}
 	return bad
 }
@@ -285,7 +293,7 @@ func (l *ledger) take(o *opState) error {
 func (l *ledger) release(o *opState, f fact) {
 	for _, name := range o.locks {
 		if key := LockKey(o.Scope, name); l.lock(key) == o.ID {
-			l.locks[key] = uuid.Nil
+			put(&l.locks, key, uuid.Nil)
 		}
 	}
 	if o.Intent == "" || l.intent(o.Intent).Op != o.ID {
@@ -295,7 +303,7 @@ func (l *ledger) release(o *opState, f fact) {
 	if f.Type == OpAbandoned {
 		row = intentRow{Op: o.ID, Dead: true, Generation: o.Generation, Reason: clip(f.decision.Reason, 1024)}
 	}
-	l.intents[o.Intent] = row
+	put(&l.intents, o.Intent, row)
 }
 
 // LockKey is the name of a plan's lock among those of all scopes.

@@ -212,7 +212,8 @@ func (g *Guard) hold(l *ledger) error {
 // project writes what follows from a batch's events: rows of operations, open
 // operations, intents, the head.
 func project(tx *bolt.Tx, l *ledger) error {
-	ops, open, intents := tx.Bucket(bOp), tx.Bucket(bOpen), tx.Bucket(bIntent)
+	// A bucket that is looked up is written again, so only those in need are.
+	ops := tx.Bucket(bOp)
 	for id, o := range l.ops {
 		v, err := encodeRow(o.row())
 		if err != nil {
@@ -223,9 +224,9 @@ func project(tx *bolt.Tx, l *ledger) error {
 		}
 		switch {
 		case o.Terminal():
-			err = open.Delete(id[:])
+			err = tx.Bucket(bOpen).Delete(id[:])
 		case o.First > l.parent.head.Seq:
-			err = open.Put(id[:], seqKey(o.First))
+			err = tx.Bucket(bOpen).Put(id[:], seqKey(o.First))
 		}
 		if err != nil {
 			return fmt.Errorf("storing operation %s: %w", id, err)
@@ -233,7 +234,7 @@ func project(tx *bolt.Tx, l *ledger) error {
 	}
 	for key, r := range l.intents {
 		if r.Op == uuid.Nil {
-			if err := intents.Delete([]byte(key)); err != nil {
+			if err := tx.Bucket(bIntent).Delete([]byte(key)); err != nil {
 				return fmt.Errorf("removing intent %q: %w", key, err)
 			}
 			continue
@@ -242,7 +243,7 @@ func project(tx *bolt.Tx, l *ledger) error {
 		if err != nil {
 			return err
 		}
-		if err := intents.Put([]byte(key), v); err != nil {
+		if err := tx.Bucket(bIntent).Put([]byte(key), v); err != nil {
 			return fmt.Errorf("storing intent %q: %w", key, err)
 		}
 	}
