@@ -165,10 +165,10 @@ func TestEveryFaultOfEveryCommand(t *testing.T) {
 					b.addNode(i)
 				}
 				b.addVolume(1)
-				b.settle(3000)
+				b.settle(20000)
 				b.volumes[0].Spec.Layout.Replicate.Sets = 2
 				b.volumes[0].Generation++
-				b.settle(3000)
+				b.settle(20000)
 				if n := len(b.volume().Bricks); n != 6 {
 					t.Errorf("%d bricks, want 6", n)
 				}
