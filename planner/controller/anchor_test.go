@@ -106,3 +106,20 @@ func setAnchor(w *world, a v1alpha1.Anchor) {
 		w.t.Fatal(err)
 	}
 }
+
+// The executor moves the anchor on while a cycle is under way.
+func TestStatusNeverTakesTheAnchorBack(t *testing.T) {
+	w := newWorld(t, clusterObject(withPool))
+	setAnchor(w, v1alpha1.Anchor{Instance: "ns/op", JournalID: w.journal.ID(), Fence: 1, Seq: 1})
+	w.r.plan = planConverged("GlusterCluster/c1")
+	w.cycle()
+	old := w.cluster()
+	newer := v1alpha1.Anchor{Instance: "ns/op", JournalID: w.journal.ID(), Fence: 2, Seq: 2}
+	setAnchor(w, newer)
+	w.r.client = oldReads{Client: w.client, cluster: old}
+	w.r.plan = planConverged("GlusterVolume/other") // says something else of the cluster
+	_, writes := w.cycle()
+	same(t, "the status is applied from an old picture", "writes", writes, []string{"apply(anthill) GlusterCluster/c1"})
+	same(t, "and leaves what is the executor's alone", "anchor", *w.cluster().Status.Anchor, newer)
+	same(t, "and the identity", "pool id", w.cluster().Status.PoolID, testPool)
+}

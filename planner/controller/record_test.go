@@ -79,7 +79,7 @@ func TestIdentityConflictPlansNothing(t *testing.T) {
 }
 
 func TestIdentityIsWrittenWithAPrecondition(t *testing.T) {
-	w := newWorld(t, clusterObject())
+	w := newWorld(t, clusterObject(func(c *v1alpha1.GlusterCluster) { c.Finalizers = []string{v1alpha1.Finalizer} }))
 	old := w.cluster()
 	c := w.cluster()
 	c.Labels = map[string]string{"changed": "meanwhile"}
