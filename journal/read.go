@@ -138,12 +138,6 @@ func readOps(tx *bolt.Tx, cursor OpID, max int, f *Filter) (list []OpHead, next 
 	return list, OpID{}, nil
 }
 
-// Match reports whether the filter selects an operation.
-func (f *Filter) Match(h *OpHead) bool {
-	r := h.row()
-	return f.matchRow(h.ID, &r) && f.matchPlan(h)
-}
-
 func anyOf(list []string, s string) bool { return len(list) == 0 || slices.Contains(list, s) }
 
 func (f *Filter) matchRow(id OpID, r *opRow) bool {

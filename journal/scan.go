@@ -184,7 +184,9 @@ func (s *scan) look(seq Seq, g *glance, codec byte, stored []byte) error {
 	s.byType[g.typ]++
 	switch {
 	case g.typ == OpPlanned:
-		s.open[g.op] = seq
+		if s.open[g.op] == 0 {
+			s.open[g.op] = seq
+		}
 	case g.typ.Terminal():
 		delete(s.open, g.op)
 	case !ofOperation(g.typ):

@@ -3,7 +3,6 @@ package journal
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 )
@@ -29,16 +28,6 @@ func fromWire(list []wireEvent) []Event {
 		out[i].Seq = w.Seq
 	}
 	return out
-}
-
-// MarshalEvent encodes an event with its number, for people and programs that
-// read the journal: the envelope's fields and "seq".
-func MarshalEvent(ev Event) ([]byte, error) {
-	b, err := json.Marshal(wireEvent{ev.Seq, ev})
-	if err != nil {
-		return nil, fmt.Errorf("encoding event %d: %w", ev.Seq, err)
-	}
-	return b, nil
 }
 
 // The server speaks newline-terminated JSON on a unix socket: one wireRequest,

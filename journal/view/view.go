@@ -139,22 +139,16 @@ func (v *View) Op(id journal.OpID) *Op { return v.ops[id] }
 // Epoch is the epoch of the last event.
 func (v *View) Epoch() journal.Epoch { return v.epoch }
 
-// All lists every operation in the order they were planned.
-func (v *View) All() []*Op { return inOrder(maps.Values(v.ops)) }
-
 // Open lists the operations that have not ended, in the order they were planned.
 func (v *View) Open() []*Op {
-	return inOrder(func(yield func(*Op) bool) {
-		for _, o := range v.ops {
-			if !o.State.Terminal() && !yield(o) {
-				return
-			}
+	var open []*Op
+	for _, o := range v.ops {
+		if !o.State.Terminal() {
+			open = append(open, o)
 		}
-	})
-}
-
-func inOrder(ops func(yield func(*Op) bool)) []*Op {
-	return slices.SortedFunc(ops, func(a, b *Op) int { return cmp.Compare(a.First, b.First) })
+	}
+	slices.SortFunc(open, func(a, b *Op) int { return cmp.Compare(a.First, b.First) })
+	return open
 }
 
 // Locks maps each lock that is held (journal.LockKey of scope and lock) to the
