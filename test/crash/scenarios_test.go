@@ -149,7 +149,7 @@ func preparedOnly(ctx context.Context, s *simulation) error {
 	if err := s.declare(ctx, nodes(4, 4)...); err != nil {
 		return err
 	}
-	if _, err := s.op.AwaitView(ctx, convergeMax, func(v *view.View) string {
+	if _, err := s.op.AwaitView(ctx, convergeMax, func(v *rig.View) string {
 		prepared := false
 		for _, op := range v.All() {
 			if op.Plan.Target != "node/node-4" {

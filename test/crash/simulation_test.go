@@ -261,7 +261,7 @@ func (s *simulation) converged(ctx context.Context, sc *scenario) string {
 }
 
 // missing says what operations are open, or not there at all.
-func (s *simulation) missing(v *view.View, sc *scenario) string {
+func (s *simulation) missing(v *rig.View, sc *scenario) string {
 	done := map[string]bool{}
 	for _, op := range v.All() {
 		if !op.State.Terminal() {

@@ -54,13 +54,34 @@ func (o *Operator) Events(ctx context.Context, from journal.Seq) ([]journal.Even
 	}
 }
 
+// A View is a folded journal that also lists what has ended.
+type View struct {
+	*view.View
+	planned []journal.OpID
+}
+
+// All lists every operation in the order they were planned.
+func (v *View) All() []*view.Op {
+	out := make([]*view.Op, len(v.planned))
+	for i, id := range v.planned {
+		out[i] = v.Op(id)
+	}
+	return out
+}
+
 // View folds the whole journal.
-func (o *Operator) View(ctx context.Context) (*view.View, error) {
+func (o *Operator) View(ctx context.Context) (*View, error) {
 	events, err := o.Events(ctx, 1)
 	if err != nil {
 		return nil, err
 	}
-	return view.Fold(events), nil
+	v := &View{View: view.Fold(events)}
+	for i := range events {
+		if events[i].Type == journal.OpPlanned {
+			v.planned = append(v.planned, events[i].Op)
+		}
+	}
+	return v, nil
 }
 
 // Ops are the operations of one kind, or of all if kind is empty, in the order
@@ -81,7 +102,7 @@ func (o *Operator) Ops(ctx context.Context, kind string) ([]*view.Op, error) {
 
 // AwaitView reads the journal again and again until ok is satisfied with it; ok
 // returns "" then, and what is missing otherwise. The view is the last one.
-func (o *Operator) AwaitView(ctx context.Context, max time.Duration, ok func(*view.View) string) (*view.View, error) {
+func (o *Operator) AwaitView(ctx context.Context, max time.Duration, ok func(*View) string) (*View, error) {
 	ctx, cancel := context.WithTimeout(ctx, max)
 	defer cancel()
 	missing := "never read"
