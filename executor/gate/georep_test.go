@@ -8,10 +8,8 @@ import (
 )
 
 // TestPythonEndsAtOnce runs a Python program in the environment of a child, as
-// the gluster command does.
+// the gluster command does: with all our files, and with each of them alone.
 func TestPythonEndsAtOnce(t *testing.T) {
-	w := newWorld(t).claim()
-	g := &gate{w.o.withDefaults()}
 	python, err := exec.LookPath("python3")
 	if err != nil {
 		t.Skip("there is no Python on this machine, so gluster has nothing to wait for")
@@ -28,16 +26,34 @@ func TestPythonEndsAtOnce(t *testing.T) {
 	if got := run(); got == "" {
 		t.Error("Python prints nothing in any case: this test shows nothing")
 	}
-	if got := run(g.childEnv()...); got != "" {
-		t.Errorf("the program ran, or its end was noisy: %q", got)
+	for _, without := range append([]string{""}, noGeoRepFiles...) {
+		w := newWorld(t).claim()
+		g := &gate{w.o.withDefaults()}
+		if without != "" {
+			if err := os.Remove(filepath.Join(g.pythonDir(), without)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := run(g.childEnv()...); got != "" {
+			t.Errorf("without %q the program ran, or its end was noisy: %q", without, got)
+		}
 	}
+}
+
+func TestPythonDirIsMadeAnew(t *testing.T) {
+	w := newWorld(t).claim()
+	g := &gate{w.o.withDefaults()}
 	// What an older gate, or a crash, left there is replaced.
-	path := filepath.Join(g.pythonDir(), "sitecustomize.py")
-	w.write(path, "print('old')\n")
+	w.write(filepath.Join(g.pythonDir(), noGeoRepFiles[1]), "print('old')\n")
+	if err := os.RemoveAll(filepath.Join(g.pythonDir(), noGeoRepFiles[0])); err != nil {
+		t.Fatal(err)
+	}
 	if err := g.makeStateDir(); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != noGeoRep {
-		t.Errorf("%q, %v", b, err)
+	for _, name := range noGeoRepFiles {
+		if b, err := os.ReadFile(filepath.Join(g.pythonDir(), name)); err != nil || string(b) != noGeoRep {
+			t.Errorf("%s: %q, %v", name, b, err)
+		}
 	}
 }
