@@ -251,8 +251,9 @@ func (l *lane) fenced(fence uint64, reason, text string) {
 }
 
 func (l *lane) stop(reason, text string) {
-	l.stopped = true
-	l.fenced(l.fence, reason, text)
+	l.e.mu.Lock()
+	defer l.e.mu.Unlock()
+	l.stopped, l.fenceReason, l.fenceText = true, reason, text
 }
 
 // Reasons of fencing.

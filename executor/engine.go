@@ -127,6 +127,17 @@ func (e *Engine) FenceProblem(scope string) (reason, message string) {
 	return "", ""
 }
 
+// Forget lets the lane of a scope go on that was fenced off, after a person
+// allowed this instance to take over.
+func (e *Engine) Forget(scope string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if l, ok := e.lanes[scope]; ok {
+		l.stopped, l.fenceReason, l.fenceText = false, "", ""
+		l.poke()
+	}
+}
+
 func (e *Engine) note(op *view.Op, step, reason, text string, next time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/journal/view"
@@ -357,6 +358,34 @@ func TestFence(t *testing.T) {
 			}
 			_, _ = id, other
 		})
+	})
+}
+
+func TestFencedLaneGoesOnAfterATakeOver(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		r.stop()
+		allowed := false
+		r.opts.Fencer = fencerFunc(func() (uint64, error) {
+			if !allowed {
+				return 0, Errorf(Fenced, ReasonOtherInstance, "the pool belongs to another instance")
+			}
+			return 8, nil
+		})
+		r.open()
+		id := r.plan(nil, nil, step("a", "do@1", journal.Pivot))
+		for {
+			synctest.Wait()
+			if reason, _ := r.e.FenceProblem("pool"); reason == ReasonOtherInstance {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		allowed = true
+		r.e.Forget("pool")
+		r.awaitState(id, view.Completed)
+		if reason, _ := r.e.FenceProblem("pool"); reason != "" {
+			t.Errorf("fence problem %q after the take-over; want none", reason)
+		}
 	})
 }
 

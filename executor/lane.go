@@ -20,7 +20,7 @@ type lane struct {
 
 	fence                  uint64
 	fenceReason, fenceText string // guarded by e.mu
-	stopped                bool   // somebody else owns the scope
+	stopped                bool   // somebody else owns the scope; guarded by e.mu
 }
 
 // due says when to look at an operation again, and how often that went on.
@@ -61,7 +61,7 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 			continue
 		}
 		seen[op.ID] = true
-		if ctx.Err() != nil || l.stopped {
+		if ctx.Err() != nil || l.isStopped() {
 			return idle
 		}
 		now := l.e.opts.Clock.Now()
@@ -103,6 +103,12 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 		}
 	}
 	return sleep
+}
+
+func (l *lane) isStopped() bool {
+	l.e.mu.Lock()
+	defer l.e.mu.Unlock()
+	return l.stopped
 }
 
 // turn moves one operation as far as it goes without waiting, and says when to

@@ -29,5 +29,9 @@ func (w waits) FenceProblem(scope string) (reason, message string) {
 	return w.engine.FenceProblem(scope)
 }
 
-// Forget lets a pool be tried again.
-func (w waits) Forget(scope string) { w.fences.Forget(scope) }
+// Forget lets a pool be tried again: first the fence, then the lane that would
+// ask for it.
+func (w waits) Forget(scope string) {
+	w.fences.Forget(scope)
+	w.engine.Forget(scope)
+}
