@@ -63,11 +63,11 @@ func deployed(cluster *v1alpha1.GlusterCluster) *int {
 // stand says whether anything may be planned at all.
 func (c *cycle) stand() {
 	object := clusterObject(c.cluster.Name)
-	if a := c.cluster.Status.Anchor; a != nil && !c.mine(a.Instance) {
+	if owner := c.owner(); !c.mine(owner) {
 		c.idle, c.others = "another operator instance owns the pool", true
 		c.block(object, problemf(v1alpha1.ReasonOwnedByOtherInstance,
 			"operator instance %s owns the pool, this one is %s: stop that one, then annotate the cluster with %s=%s",
-			a.Instance, c.s.Instance, v1alpha1.AnnotationTakeOver, a.Instance))
+			owner, c.s.Instance, v1alpha1.AnnotationTakeOver, owner))
 	}
 	if c.conflict != nil {
 		c.idle = "the pool cannot be told"
@@ -79,6 +79,21 @@ func (c *cycle) stand() {
 	if c.s.Fence != "" {
 		c.block(object, problemf(v1alpha1.ReasonFenceIncomplete, "%s", c.s.Fence))
 	}
+}
+
+// owner is the operator instance that owns the pool, as the anchor says or,
+// where there is none (the cluster was created again), as its servers' gates do;
+// ours if nobody says otherwise.
+func (c *cycle) owner() string {
+	if a := c.cluster.Status.Anchor; a != nil {
+		return a.Instance
+	}
+	for _, n := range c.nodes {
+		if g := n.srv.Gate; g.Pool != "" && g.Pool == c.poolID && g.Instance != "" && !c.mine(g.Instance) {
+			return g.Instance
+		}
+	}
+	return c.s.Instance
 }
 
 // run evaluates the procedures of the cluster, of its nodes and of its volumes.
