@@ -90,6 +90,10 @@ type Turn struct {
 	// effect: the command may be sent again, but nothing may be cleared away.
 	Unsettled bool
 
+	// Found is set in Prepare and read in the Act that follows at once: what a
+	// guard saw and need not be looked for again. Not recorded.
+	Found any
+
 	// Record makes a receipt durable before the effect has ended, so that it can
 	// be found again after a crash. Only in Act.
 	Record func(ctx context.Context, receipt json.RawMessage) error

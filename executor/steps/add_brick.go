@@ -75,9 +75,11 @@ func (b addBrick) Prepare(ctx context.Context, t *executor.Turn) (executor.Inten
 			return executor.Intent{}, executor.Errorf(executor.Transient, "TaskRunning", "a rebalance of volume %s is under way on %s", p.Volume, n)
 		}
 	}
-	if _, err := b.leftovers(ctx, t, s, p.BricksParams); err != nil {
+	found, err := b.leftovers(ctx, t, s, p.BricksParams)
+	if err != nil {
 		return executor.Intent{}, err
 	}
+	t.Found = found
 	return executor.Intent{Originator: origin(views), Argv: gluster.ArgvAddBrick(p.Volume, glusterBricks(p.VolumeID, p.Bricks))}, nil
 }
 

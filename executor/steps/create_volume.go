@@ -59,9 +59,11 @@ func (b createVolume) Prepare(ctx context.Context, t *executor.Turn) (executor.I
 	if err := s.present(p.Bricks); err != nil {
 		return executor.Intent{}, err
 	}
-	if _, err := b.leftovers(ctx, t, s, p.BricksParams); err != nil {
+	found, err := b.leftovers(ctx, t, s, p.BricksParams)
+	if err != nil {
 		return executor.Intent{}, err
 	}
+	t.Found = found
 	return executor.Intent{Originator: origin(views), Argv: gluster.ArgvVolumeCreate(gluster.CreateSpec{
 		Name: p.Volume, Replica: p.Replica, Arbiter: p.Arbiter, Disperse: p.Disperse, Redundancy: p.Redundancy,
 		Bricks: glusterBricks(p.VolumeID, p.Bricks),

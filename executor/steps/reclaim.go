@@ -43,16 +43,14 @@ func (b base) leftovers(ctx context.Context, t *executor.Turn, s *sight, p plann
 	return out, nil
 }
 
-// reclaim clears leftovers, unless an earlier attempt may still land on them.
+// reclaim clears the leftovers that Prepare found, unless an earlier attempt may
+// still land on them. The gate looks once more before it removes anything.
 func (b base) reclaim(ctx context.Context, t *executor.Turn, p planner.BricksParams) error {
-	if t.Unsettled {
+	found, _ := t.Found.([]leftover)
+	if t.Unsettled || len(found) == 0 {
 		return nil
 	}
 	s, err := b.reach(ctx, t)
-	if err != nil {
-		return err
-	}
-	found, err := b.leftovers(ctx, t, s, p)
 	if err != nil {
 		return err
 	}
