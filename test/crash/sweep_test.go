@@ -20,6 +20,9 @@ const (
 	sweepBudget = 80 * time.Second
 	// sweepLeast is how many points a sample has on any machine, however slow.
 	sweepLeast = 16
+	// slow is how long a point may take before its journal is printed: something
+	// waits that should not.
+	slow = 40 * time.Second
 	// sweepWorkers run at the same time; they mostly wait.
 	sweepWorkers = 4
 )
@@ -95,6 +98,9 @@ func TestSweep(t *testing.T) {
 		case !got.died:
 			missed++ // the wait it belongs to was over sooner this time
 		default:
+			if took > slow {
+				t.Logf("it took long:\n%s", s.op.Account(ctx))
+			}
 			covered++
 			c.check(t, c.at, got, s)
 		}

@@ -1,0 +1,236 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/planner"
+	"github.com/gluster/anthill/test/local/writer"
+	"github.com/gluster/anthill/test/rig"
+)
+
+// killsLeast is how often the operator dies at least.
+const killsLeast = 20
+
+// A killer starts an operator and kills it, again and again.
+type killer struct {
+	op  *rig.Operator
+	rng *rand.Rand
+
+	mu    sync.Mutex
+	kills []string // what was the last event each time
+	err   error
+}
+
+// run goes on until ctx ends. A process lives until some events were recorded
+// or some time has passed; one in five does not get to its first look.
+func (k *killer) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		early := k.rng.IntN(5) == 0
+		before := time.Duration(k.rng.IntN(600)) * time.Millisecond
+		events := 1 + k.rng.IntN(8)
+		most := 500*time.Millisecond + time.Duration(k.rng.IntN(4500))*time.Millisecond
+		jitter := time.Duration(k.rng.IntN(150)) * time.Millisecond
+		if err := k.op.Start(); err != nil {
+			k.fail(err)
+			return
+		}
+		last := "before it was ready"
+		if early {
+			pause(ctx, before)
+		} else if err := k.op.AwaitReady(ctx); err != nil {
+			if ctx.Err() == nil {
+				k.fail(err)
+			}
+			return
+		} else {
+			last = "idle"
+			life, cancel := context.WithTimeout(ctx, most)
+			_ = follow(life, k.op, func(ev journal.Event) bool {
+				last = strings.TrimSpace(string(ev.Type) + " " + ev.Step)
+				events--
+				return events == 0
+			})
+			cancel()
+			pause(ctx, jitter)
+		}
+		k.op.Kill()
+		k.mu.Lock()
+		k.kills = append(k.kills, last)
+		k.mu.Unlock()
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+func (k *killer) fail(err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = err
+}
+
+func (k *killer) count() (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.kills), k.err
+}
+
+// kills makes a pool, joins nodes, makes a volume, lets it grow and changes
+// options while the operator is killed at random moments and a client writes.
+// Everything ends as without, and was done once.
+func (p *pool) kills(t *testing.T) {
+	rng := seeded(t)
+	p.begin(t)
+	explain(t, p.op)
+	k := &killer{op: p.op, rng: rng}
+	ctx, stop := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { k.run(ctx) })
+	defer func() { stop(); wg.Wait() }()
+
+	p.await(t, late, volumeObject())
+	mount, err := p.rig.Env.Mount(t.Context(), volumeName)
+	must(t, err)
+	defer func() { must(t, mount.Unmount(context.WithoutCancel(t.Context()))) }()
+	must(t, mount.StartWriter(t.Context(), writer.Config{}))
+	must(t, p.rig.Client.Create(t.Context(), p.node(t, 4)))
+	p.edit(t, func(v *v1alpha1.GlusterVolume) {
+		v.Spec.Layout.Replicate.Sets = 2
+		v.Spec.Options = map[string]v1alpha1.OptionValue{"performance.cache-size": "48MB", "performance.io-thread-count": "8"}
+	})
+	v := volumeObject()
+	must(t, p.rig.Await(t.Context(), late, v, func() string {
+		if v.Status.BricksTotal == nil || *v.Status.BricksTotal != 6 {
+			return "not all of six bricks are there"
+		}
+		return ""
+	}))
+	p.await(t, late, v, rig.Cluster(namespace, cluster))
+	for n := 0; ; n++ {
+		if done, err := k.count(); err != nil {
+			t.Fatal(err)
+		} else if done >= killsLeast {
+			break
+		}
+		value := fmt.Sprint(4 + n%2)
+		p.option(t, "performance.io-thread-count", value)
+		p.applied(t, late, "performance.io-thread-count", value)
+	}
+	stop()
+	wg.Wait()
+	p.op.Kill()
+	p.option(t, "performance.io-thread-count", "8")
+	p.start(t)
+	p.applied(t, late, "performance.io-thread-count", "8")
+	p.settled(t)
+	report, err := mount.StopWriter(t.Context())
+	must(t, err)
+	if s := report.Problem(); s != "" {
+		t.Errorf("the client saw: %s", s)
+	}
+	slices.Sort(k.kills)
+	t.Logf("%d kills, after: %s", len(k.kills), strings.Join(k.kills, ", "))
+	t.Logf("the client wrote %d files and read %d, longest call %d ms", report.Written, report.Read, report.SlowestMillis)
+	p.asWithoutKills(t)
+}
+
+// asWithoutKills compares with what there is when nothing is killed.
+func (p *pool) asWithoutKills(t *testing.T) {
+	t.Helper()
+	p.ended(t)
+	changes := p.changes(t)
+	once := []string{"volume create " + volumeName, "volume start " + volumeName, "volume add-brick " + volumeName,
+		"volume rebalance " + volumeName, "volume set " + volumeName + " " + planner.Marker}
+	for _, s := range p.servers()[1:] {
+		once = append(once, "peer probe "+s.Name())
+	}
+	for _, words := range once {
+		if n := count(changes, words); n != 1 {
+			t.Errorf("%q was carried out %d times, once is enough: %v", words, n, changes)
+		}
+	}
+	// Only needed where a server does not tell its name by itself.
+	if back := "peer probe " + p.rig.Env.Server(1).Name(); count(changes, back) > 1 {
+		t.Errorf("%q was carried out more than once: %v", back, changes)
+	}
+	w, err := observed(t.Context(), p.servers())
+	must(t, err)
+	p.check(t, w)
+}
+
+// check compares the servers with what is declared.
+func (p *pool) check(t *testing.T, w world) {
+	t.Helper()
+	names := map[string]bool{}
+	for _, s := range p.servers() {
+		names[s.Name()] = true
+	}
+	wantOptions := map[string]string{"performance.cache-size": "48MB", "performance.io-thread-count": "8", planner.Marker: "<" + volumeName + ">"}
+	dirs := 0
+	for name := range names {
+		if w.Owners[name] != "rig/anthill" {
+			t.Errorf("the gate of %s obeys %q", name, w.Owners[name])
+		}
+		for _, peer := range w.Peers[name] {
+			if !strings.HasSuffix(peer, " Peer in Cluster connected=true") {
+				t.Errorf("%s sees %s", name, peer)
+			}
+		}
+		if n := len(w.Peers[name]); n != len(names)-1 {
+			t.Errorf("%s has %d peers: %q", name, n, w.Peers[name])
+		}
+		dirs += len(w.Dirs[name])
+		if len(w.Volumes[name]) != 1 {
+			t.Errorf("%s has volumes %+v, want one", name, w.Volumes[name])
+			continue
+		}
+		v := w.Volumes[name][0]
+		if v.Name != volumeName || v.Type != "Distributed-Replicate" || v.Status != "Started" || len(v.Bricks) != 6 {
+			t.Errorf("%s sees %+v, want two sets of three, started", name, v)
+		}
+		for set := range slices.Chunk(v.Bricks, 3) {
+			on := map[string]bool{}
+			for _, b := range set {
+				host, _, _ := strings.Cut(b, ":")
+				on[host] = true
+			}
+			if len(on) != 3 {
+				t.Errorf("set %v has two copies on one server", set)
+			}
+		}
+		for key, want := range wantOptions {
+			if got := v.Options[key]; got != want {
+				t.Errorf("%s sees option %s as %q, want %q", name, key, got, want)
+			}
+		}
+	}
+	// <root>/<volume>, <leaf> and brick for each brick; those of one volume on
+	// one root share the first.
+	if most := 6 * 3; dirs > most || dirs < 6*2+1 {
+		t.Errorf("%d directories below brick roots, want those of six bricks: %v", dirs, w.Dirs)
+	}
+	bricks := 0
+	for _, list := range w.Dirs {
+		for _, d := range list {
+			if strings.HasSuffix(d, "/brick") {
+				bricks++
+			}
+		}
+	}
+	if bricks != 6 {
+		t.Errorf("%d brick directories, want six: %v", bricks, w.Dirs)
+	}
+}
