@@ -62,11 +62,9 @@ func TestWhatIsDoneIsAdopted(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	type check struct {
-		state   view.OpState
-		acts    int
-		cause   string
-		failed  int
-		message string
+		state view.OpState
+		acts  int
+		cause string
 	}
 	cases := map[string]struct {
 		reason string
@@ -289,6 +287,34 @@ func TestLocksAndOrder(t *testing.T) {
 		r.awaitState(third, view.Completed)
 		equal(t, "order", strings.Join(r.w.acts, ";"), "d ;a ;b ;c ")
 		_ = first
+	})
+}
+
+// Between two attempts an operation says what the last one failed with.
+func TestBackingOffIsNoted(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		fails := true
+		r.w.act["a"] = func(int) error {
+			r.w.mu.Lock()
+			defer r.w.mu.Unlock()
+			if fails {
+				return Errorf(Transient, "PeerDown", "host n2 not connected")
+			}
+			r.w.done["a"] = true
+			return nil
+		}
+		id := r.plan(nil, nil, step("a", "do@1", journal.Pivot))
+		r.await(id, "a failure", func(o *view.Op) bool { return o.Steps[0].Failures > 2 && o.Steps[0].State == view.Pending })
+		if n := r.e.Notes()[id]; n.Reason != "PeerDown" || n.Text != "host n2 not connected" || n.Next.IsZero() {
+			t.Errorf("note %+v; want what failed, and when it is tried again", n)
+		}
+		r.w.mu.Lock()
+		fails = false
+		r.w.mu.Unlock()
+		r.awaitState(id, view.Completed)
+		if n, ok := r.e.Notes()[id]; ok {
+			t.Errorf("a note is left of an operation that ended: %+v", n)
+		}
 	})
 }
 

@@ -181,12 +181,6 @@ func (r *rig) run() {
 	}
 }
 
-// reopen is a restart of the operator.
-func (r *rig) reopen() {
-	r.stop()
-	r.open()
-}
-
 // crash leaves the journal as it is on disk at this moment, in the middle of
 // its epoch, and goes on with that.
 func (r *rig) crash() {

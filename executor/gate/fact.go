@@ -73,5 +73,5 @@ func idOf(path string) (fileID, error) {
 	if err := unix.Stat(path, &st); err != nil {
 		return fileID{}, fmt.Errorf("looking at %q: %w", path, err)
 	}
-	return fileID{Dev: uint64(st.Dev), Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}, nil
+	return fileID{Dev: st.Dev, Ino: st.Ino, Size: st.Size, Mtime: st.Mtim.Nano(), Ctime: st.Ctim.Nano()}, nil
 }
