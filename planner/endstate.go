@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/gluster/anthill/journal"
 )
 
 // An EndState is what an operation will have made true once it has completed.
@@ -36,27 +38,44 @@ type VolumeEnd struct {
 	Created  bool       `json:"created,omitempty"`
 	Deleted  bool       `json:"deleted,omitempty"`
 	Before   int        `json:"before,omitempty"` // bricks it had
-	Bricks   []BrickRef `json:"bricks,omitempty"` // that are added
+	Bricks   []BrickRef `json:"-"`                // that are added: those of the plan's step make-bricks
 	Sets     int        `json:"sets,omitempty"`   // it will have
 }
 
 // encode is the end state as it goes into a plan.
 func (e EndState) encode() json.RawMessage { return mustJSON(e) }
 
-// decodeEndState reads the end state of a plan. A field this version does not
-// know is an error: nothing may be planned over an end state that is only half
+// endStateOf reads the end state of a plan. A field this version does not know
+// is an error: nothing may be planned over an end state that is only half
 // understood.
-func decodeEndState(raw json.RawMessage) (EndState, error) {
+func endStateOf(p *journal.Plan) (EndState, error) {
 	var e EndState
-	if len(raw) == 0 {
+	if len(p.EndState) == 0 {
 		return e, nil
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
+	if err := decodeKnown(p.EndState, &e); err != nil {
 		return EndState{}, fmt.Errorf("reading end state: %w", err)
 	}
+	if e.Volume == nil {
+		return e, nil
+	}
+	for i := range p.Steps {
+		if p.Steps[i].Name != StepMakeBricks {
+			continue
+		}
+		var b BricksParams
+		if err := decodeKnown(p.Steps[i].Params, &b); err != nil {
+			return EndState{}, fmt.Errorf("reading end state: step %q: %w", p.Steps[i].ID, err)
+		}
+		e.Volume.Bricks = append(e.Volume.Bricks, b.Bricks...)
+	}
 	return e, nil
+}
+
+func decodeKnown(raw json.RawMessage, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
 }
 
 // mustJSON encodes what is made of strings, numbers and booleans only.

@@ -26,7 +26,7 @@ func (c *cycle) openOps() {
 		if o.State.Terminal() {
 			continue
 		}
-		end, err := decodeEndState(o.Plan.EndState)
+		end, err := endStateOf(&o.Plan)
 		switch {
 		case o.Alien != "":
 			o.unreadable = fmt.Sprintf("%s was written by a newer version (it holds %q): it is left alone", o.ref(), o.Alien)

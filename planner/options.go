@@ -184,7 +184,7 @@ func (c *cycle) applying(applied map[string]bool, open []*openOp, about func(*En
 		if k := o.Plan.Kind; k != KindSetOptions && k != KindCreateVolume || o.Started.IsZero() {
 			continue
 		}
-		if end, err := decodeEndState(o.Plan.EndState); err == nil && about(&end) {
+		if end, err := endStateOf(&o.Plan); err == nil && about(&end) {
 			for key := range end.Set {
 				applied[key] = true
 			}

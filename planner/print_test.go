@@ -80,7 +80,7 @@ func planned(d Decision, first int, p Planned) string {
 	if len(p.Plan.Supersedes) > 0 {
 		fmt.Fprintf(&b, "  instead of %s\n", p.Plan.Supersedes[0])
 	}
-	if end := must(decodeEndState(p.Plan.EndState)); end.Volume != nil {
+	if end := must(endStateOf(&p.Plan)); end.Volume != nil {
 		size := len(end.Volume.Bricks)
 		for i, br := range end.Volume.Bricks {
 			set, _, _ := strings.Cut(br.Leaf, "-")

@@ -272,7 +272,7 @@ func checkPlan(t *rapid.T, w *world, d Decision) {
 				t.Fatalf("%s: step %s could be undone, behind the pivot", p.Key, s.ID)
 			}
 		}
-		end, err := decodeEndState(p.Plan.EndState)
+		end, err := endStateOf(&p.Plan)
 		if err != nil {
 			t.Fatalf("%s: %v", p.Key, err)
 		}

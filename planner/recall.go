@@ -26,7 +26,7 @@ func (c *cycle) recall() {
 }
 
 func (c *cycle) recallOp(o *view.Op, released map[string]bool) {
-	end, err := decodeEndState(o.Plan.EndState)
+	end, err := endStateOf(&o.Plan)
 	if err != nil || end.Node == nil || released[end.Node.Name] {
 		return
 	}

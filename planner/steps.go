@@ -17,7 +17,7 @@ const (
 	StepSetOption     = "set-option@1"     // OptionParams
 	StepResetOption   = "reset-option@1"   // OptionParams
 	StepStartVolume   = "start-volume@1"   // VolumeParams
-	StepBricksHealthy = "bricks-healthy@1" // BricksParams
+	StepBricksHealthy = "bricks-healthy@1" // HealthyParams
 	StepAddBrick      = "add-brick@1"      // AddBrickParams
 	StepRebalance     = "rebalance@1"      // VolumeParams; receipt RebalanceReceipt
 	StepStopVolume    = "stop-volume@1"    // VolumeParams
@@ -136,6 +136,12 @@ type OptionParams struct {
 type VolumeParams struct {
 	Volume   string `json:"volume"`
 	VolumeID string `json:"volumeID"`
+}
+
+// HealthyParams: the volume's bricks serve, from one place on.
+type HealthyParams struct {
+	VolumeParams
+	From int `json:"from,omitempty"` // place of the first brick that is meant, in gluster's order
 }
 
 // RebalanceReceipt tells which task, and how it went.

@@ -99,7 +99,7 @@ func (x ofVolume) creation(id string, sets [][]BrickRef) draft {
 	}
 	steps = append(steps,
 		step("start", StepStartVolume, journal.Retriable, VolumeParams{Volume: v.name(), VolumeID: id}),
-		step("healthy", StepBricksHealthy, journal.Waiting, bricks))
+		step("healthy", StepBricksHealthy, journal.Waiting, HealthyParams{VolumeParams: VolumeParams{Volume: v.name(), VolumeID: id}}))
 	return draft{
 		kind: KindCreateVolume, target: targetVolume(v.name()), object: v.object(), generation: v.cr.Generation,
 		action: "volumeCreated", difference: "the volume is not there; it becomes " + layout.String(),
@@ -169,7 +169,8 @@ func (x ofVolume) growth(sets [][]BrickRef) draft {
 	} else {
 		steps = append(steps, step("rebalance", StepRebalance, journal.Retriable, VolumeParams{Volume: v.name(), VolumeID: v.id}))
 	}
-	steps = append(steps, step("healthy", StepBricksHealthy, journal.Waiting, bricks))
+	steps = append(steps, step("healthy", StepBricksHealthy, journal.Waiting,
+		HealthyParams{VolumeParams: VolumeParams{Volume: v.name(), VolumeID: v.id}, From: len(v.bricks)}))
 	return draft{
 		kind: KindAddBrick, target: targetVolume(v.name()), object: v.object(), generation: v.cr.Generation,
 		action: "setsComplete", difference: difference,

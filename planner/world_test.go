@@ -351,7 +351,7 @@ func (w *world) finish(id journal.OpID) error {
 		w.succeed(&op.Steps[i])
 	}
 	done := w.end(id, view.Completed)
-	e, err := decodeEndState(done.Plan.EndState)
+	e, err := endStateOf(&done.Plan)
 	if err != nil {
 		return err
 	}

@@ -85,12 +85,7 @@ func (b addBrick) Prepare(ctx context.Context, t *executor.Turn) (executor.Inten
 
 // serving checks that every brick of a volume serves.
 func (s *sight) serving(vol planner.Volume) error {
-	byUUID := map[string]string{}
-	for n, v := range s.obs.Servers {
-		if v.UUID != "" {
-			byUUID[v.UUID] = n
-		}
-	}
+	byUUID := s.byUUID()
 	for _, brick := range vol.Bricks {
 		node, ok := byUUID[brick.PeerUUID]
 		if !ok {

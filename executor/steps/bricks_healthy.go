@@ -8,13 +8,14 @@ import (
 	"github.com/gluster/anthill/planner"
 )
 
-// bricksHealthy waits until each named brick serves: started, with a port, as
-// its own glusterd sees it, and with a live process (LAB-7).
+// bricksHealthy waits until the volume's bricks, from one place on, serve:
+// started, with a port, as each one's own glusterd sees it, and with a live
+// process (LAB-7).
 type bricksHealthy struct{ base }
 
 // Probe asks each brick's own server.
 func (b bricksHealthy) Probe(ctx context.Context, t *executor.Turn) (executor.Observation, error) {
-	var p planner.BricksParams
+	var p planner.HealthyParams
 	if err := t.Decode(&p); err != nil {
 		return executor.Observation{}, err
 	}
@@ -22,16 +23,44 @@ func (b bricksHealthy) Probe(ctx context.Context, t *executor.Turn) (executor.Ob
 	if err != nil {
 		return executor.Observation{}, err
 	}
-	for _, brick := range p.Bricks {
-		view, err := s.view(brick.Node)
+	vol, found, err := s.volumeEverywhere(t.Scope(), p.Volume)
+	if err != nil {
+		return executor.Observation{}, err
+	}
+	switch {
+	case !found:
+		return seenAs(executor.Conflict, "volume %s is gone", p.Volume), nil
+	case vol.Options[planner.Marker] != p.VolumeID:
+		return seenAs(executor.Conflict, "volume %s does not carry the marker %s", p.Volume, p.VolumeID), nil
+	case len(vol.Bricks) <= p.From:
+		return seenAs(executor.Conflict, "volume %s has %d bricks, none from place %d on", p.Volume, len(vol.Bricks), p.From), nil
+	}
+	nodes := s.byUUID()
+	for _, brick := range vol.Bricks[p.From:] {
+		node, ok := nodes[brick.PeerUUID]
+		if !ok {
+			return seenAs(executor.Unseen, "brick %s:%s is on no server Anthill knows", brick.Host, brick.Path), nil
+		}
+		view, err := s.view(node)
 		if err != nil {
 			return executor.Observation{}, err
 		}
-		if why := brickDown(s.obs.Servers[brick.Node], view, p.Volume, brick.Path(p.VolumeID)); why != "" {
-			return seenAs(executor.InProgress, "brick %s:%s %s", brick.Node, brick.Path(p.VolumeID), why), nil
+		if why := brickDown(s.obs.Servers[node], view, p.Volume, brick.Path); why != "" {
+			return seenAs(executor.InProgress, "brick %s:%s %s", node, brick.Path, why), nil
 		}
 	}
-	return seenAs(executor.Done, "%d bricks serve", len(p.Bricks)), nil
+	return seenAs(executor.Done, "%d bricks serve", len(vol.Bricks)-p.From), nil
+}
+
+// byUUID finds the node of a server by its glusterd's UUID.
+func (s *sight) byUUID() map[string]string {
+	out := make(map[string]string, len(s.obs.Servers))
+	for n, v := range s.obs.Servers {
+		if v.UUID != "" {
+			out[v.UUID] = n
+		}
+	}
+	return out
 }
 
 // brickDown says why the brick does not serve; empty if it does.
