@@ -252,6 +252,8 @@ func doGluster(w *world, a args) (string, error) {
 		return "", nil
 	case a.has("stop"):
 		v.Started = false
+	case a.has("unstarted"):
+		v.Started, v.New = false, true
 	}
 	maps.Copy(v.Options, a.pairs("set"))
 	for _, k := range a.all("reset") {

@@ -101,7 +101,8 @@ type Volume struct {
 	Name       string
 	ID         string // gluster's own
 	Started    bool
-	Replica    int // 1 for distribute and disperse
+	New        bool // it was never started
+	Replica    int  // 1 for distribute and disperse
 	Arbiter    int
 	Disperse   int // 0 unless disperse
 	Redundancy int

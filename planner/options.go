@@ -157,7 +157,7 @@ func (x ofVolume) optionsApplied() (outcome, error) {
 func (c *cycle) volumeOptions(v *volume) optionSet {
 	s := optionSet{
 		scope: option.Volume, object: v.object(), declared: v.cr.Spec.Options,
-		allowUnknown: v.cr.Spec.AllowUnknownOptions, fresh: v.g == nil, applied: keysOf(v.cr.Status.AppliedOptions),
+		allowUnknown: v.cr.Spec.AllowUnknownOptions, fresh: v.g == nil || v.g.New, applied: keysOf(v.cr.Status.AppliedOptions),
 	}
 	if v.g != nil {
 		s.seen = v.g.Options

@@ -27,10 +27,12 @@ func (x ofVolume) identified() (outcome, error) {
 	return holds("%s", x.v.id)
 }
 
-// created: the volume is there and is marked as ours.
+// created: the volume is there, and it has been started once. One that was made
+// and never started is the rest of a creation that nobody knows of any more,
+// since the journal was lost; one that somebody stopped stays stopped.
 func (x ofVolume) created() (outcome, error) {
 	v := x.v
-	if v.exists() {
+	if v.exists() && !v.g.New {
 		return holds("")
 	}
 	if why := busy(v.ops); why != "" {
@@ -41,6 +43,9 @@ func (x ofVolume) created() (outcome, error) {
 	}
 	if p := x.held(); p != nil {
 		return lacks("not made now: %s", p.message)
+	}
+	if v.exists() {
+		return x.want(x.finishing())
 	}
 	sets, waits, err := x.place(v)
 	if outcome, done, err := x.unplaced(waits, err); done {
@@ -77,6 +82,7 @@ func (x ofVolume) unplaced(waits string, err error) (out outcome, done bool, _ e
 	return out, true, err
 }
 
+// creation makes the volume.
 func (x ofVolume) creation(id string, sets [][]BrickRef) draft {
 	v, layout := x.v, x.v.layout()
 	bricks := BricksParams{Volume: v.name(), VolumeID: id, Bricks: slices.Concat(sets...)}
@@ -85,11 +91,28 @@ func (x ofVolume) creation(id string, sets [][]BrickRef) draft {
 	if s.replica > 1 {
 		create.Replica = s.replica
 	}
-	steps := []journal.Step{
+	d := x.creationAfter(id,
 		step("bricks", StepMakeBricks, journal.Compensatable, bricks),
-		step("create", StepCreateVolume, journal.Pivot, create),
-		step("mark", StepSetOption, journal.Retriable, OptionParams{Volume: v.name(), VolumeID: id, Key: Marker, Value: id}),
-	}
+		step("create", StepCreateVolume, journal.Pivot, create))
+	d.difference = "the volume is not there; it becomes " + layout.String()
+	d.end.Volume.Created, d.end.Volume.Bricks = true, bricks.Bricks
+	return d
+}
+
+// finishing does what is left of a creation whose volume is there. It is the
+// same intent: abandoned is abandoned.
+func (x ofVolume) finishing() draft {
+	d := x.creationAfter(x.v.id)
+	d.difference = "the volume was made and never started"
+	return d
+}
+
+// creationAfter is a creation from where the volume is there; first are the
+// steps to that.
+func (x ofVolume) creationAfter(id string, first ...journal.Step) draft {
+	v, layout := x.v, x.v.layout()
+	steps := append(first,
+		step("mark", StepSetOption, journal.Retriable, OptionParams{Volume: v.name(), VolumeID: id, Key: Marker, Value: id}))
 	wanted := x.wantedOptions(v)
 	set := make(map[string]string, len(wanted))
 	for i, o := range wanted {
@@ -102,16 +125,14 @@ func (x ofVolume) creation(id string, sets [][]BrickRef) draft {
 		step("healthy", StepBricksHealthy, journal.Waiting, HealthyParams{VolumeParams: VolumeParams{Volume: v.name(), VolumeID: id}}))
 	return draft{
 		kind: KindCreateVolume, target: targetVolume(v.name()), object: v.object(), generation: v.cr.Generation,
-		action: "volumeCreated", difference: "the volume is not there; it becomes " + layout.String(),
+		action: "volumeCreated",
 		canonical: struct {
 			Layout  string            `json:"layout"`
 			Options map[string]string `json:"options,omitempty"`
 		}{layout.String(), set},
 		locks: append(lockVolumeWhole(v.name()), lockSets(v.name(), 0, layout.Sets())...),
 		steps: steps,
-		end: EndState{Set: set, Volume: &VolumeEnd{
-			Name: v.name(), VolumeID: id, Created: true, Bricks: bricks.Bricks, Sets: layout.Sets(),
-		}},
+		end:   EndState{Set: set, Volume: &VolumeEnd{Name: v.name(), VolumeID: id, Sets: layout.Sets()}},
 	}
 }
 

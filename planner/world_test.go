@@ -407,6 +407,9 @@ func (w *world) endVolume(op view.Op, e EndState) {
 		at = len(w.pooled) - 1
 	}
 	vol := &w.pooled[at]
+	if op.Plan.Kind == KindCreateVolume {
+		vol.Started, vol.New, vol.Options[Marker] = true, false, v.VolumeID
+	}
 	for _, b := range v.Bricks {
 		vol.Bricks = append(vol.Bricks, Brick{PeerUUID: b.UUID, Host: b.Address, Path: b.Path(v.VolumeID), Arbiter: b.Arbiter})
 	}

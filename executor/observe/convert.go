@@ -70,7 +70,7 @@ func view(s *gluster.State) *planner.PoolView {
 
 func volume(v gluster.StateVolume) planner.Volume {
 	out := planner.Volume{
-		Name: v.Name, ID: v.ID, Started: v.Status == gluster.VolumeStarted,
+		Name: v.Name, ID: v.ID, Started: v.Status == gluster.VolumeStarted, New: v.Status == gluster.VolumeCreated,
 		Replica: v.Replica, Arbiter: v.Arbiter, Disperse: v.Disperse, Redundancy: v.Redundancy,
 		Options: v.Options, Snapshots: v.Snapshots,
 		Rebalance: planner.Rebalance{
