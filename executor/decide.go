@@ -58,6 +58,7 @@ func (t *turn) judge(ctx context.Context, k int, spec Spec, resent bool, obs Obs
 		if class == Transient && t.op.Steps[k].Failures >= failuresMax {
 			return 0, false, t.park(ctx, k, "KeepsFailing", actErr.Error(), actErr)
 		}
+		e.note(t.op, s.ID, reason, actErr.Error(), e.opts.Clock.Now().Add(wait))
 		return wait, false, nil
 	case obs.Verdict == NotDone && class == Permanent && !resent:
 		if err := t.failed(ctx, k, class, reason, actErr, 0); err != nil {

@@ -295,8 +295,6 @@ func TestBackingOffIsNoted(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		fails := true
 		r.w.act["a"] = func(int) error {
-			r.w.mu.Lock()
-			defer r.w.mu.Unlock()
 			if fails {
 				return Errorf(Transient, "PeerDown", "host n2 not connected")
 			}

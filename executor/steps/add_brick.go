@@ -75,6 +75,9 @@ func (b addBrick) Prepare(ctx context.Context, t *executor.Turn) (executor.Inten
 			return executor.Intent{}, executor.Errorf(executor.Transient, "TaskRunning", "a rebalance of volume %s is under way on %s", p.Volume, n)
 		}
 	}
+	if err := s.rooted(p.BricksParams); err != nil {
+		return executor.Intent{}, err
+	}
 	found, err := b.leftovers(ctx, t, s, p.BricksParams)
 	if err != nil {
 		return executor.Intent{}, err

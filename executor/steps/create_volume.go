@@ -59,6 +59,9 @@ func (b createVolume) Prepare(ctx context.Context, t *executor.Turn) (executor.I
 	if err := s.present(p.Bricks); err != nil {
 		return executor.Intent{}, err
 	}
+	if err := s.rooted(p.BricksParams); err != nil {
+		return executor.Intent{}, err
+	}
 	found, err := b.leftovers(ctx, t, s, p.BricksParams)
 	if err != nil {
 		return executor.Intent{}, err

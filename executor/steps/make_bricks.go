@@ -60,10 +60,18 @@ func gatePath(volumeID string, b planner.BrickRef) gate.BrickPath {
 	return gate.BrickPath{Root: b.Root, Volume: volumeID, Leaf: b.Leaf}
 }
 
-// Prepare has no guard of its own: the gate checks the mount.
-func (b makeBricks) Prepare(_ context.Context, t *executor.Turn) (executor.Intent, error) {
+// Prepare waits until every directory is on its file system. The gate looks once
+// more when it makes one.
+func (b makeBricks) Prepare(ctx context.Context, t *executor.Turn) (executor.Intent, error) {
 	var p planner.BricksParams
-	return executor.Intent{}, t.Decode(&p)
+	if err := t.Decode(&p); err != nil {
+		return executor.Intent{}, err
+	}
+	s, err := b.look(ctx, t)
+	if err != nil {
+		return executor.Intent{}, err
+	}
+	return executor.Intent{}, s.rooted(p)
 }
 
 // Act makes the directories; each is idempotent.

@@ -79,29 +79,6 @@ func (b startVolume) Prepare(ctx context.Context, t *executor.Turn) (executor.In
 	return executor.Intent{Originator: origin(views), Argv: gluster.ArgvVolumeStart(p.Volume, false)}, nil
 }
 
-// mounted checks the file system below every brick of a volume.
-func (s *sight) mounted(vol planner.Volume) error {
-	for _, node := range sortedKeys(s.obs.Servers) {
-		v := s.obs.Servers[node]
-		for _, brick := range vol.Bricks {
-			if v.UUID == "" || brick.PeerUUID != v.UUID {
-				continue
-			}
-			for _, m := range v.Mounts {
-				if below(brick.Path, m.Dir) && m.Registered && !m.Same {
-					return executor.Errorf(executor.Transient, "BrickDirNotMounted", "brick %s on %s: %s is not on the file system it was registered on: %s",
-						brick.Path, node, m.Dir, m.Error)
-				}
-			}
-		}
-	}
-	return nil
-}
-
-func below(path, dir string) bool {
-	return len(path) > len(dir) && path[:len(dir)] == dir && path[len(dir)] == '/'
-}
-
 // Act starts or stops.
 func (b startVolume) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
 	_, err := b.command(ctx, t)
