@@ -14,7 +14,7 @@ func (c *cycle) bootstrapped() (outcome, error) {
 		return lacks("%s is open", o.ref())
 	}
 	for _, n := range c.nodes {
-		if n.known {
+		if n.known && !n.half() {
 			return untold("%s belongs to the pool and its glusterd does not answer", n.name())
 		}
 		if why := busy(n.ops); why != "" {

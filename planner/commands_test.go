@@ -184,7 +184,7 @@ func doServer(w *world, a args) (string, error) {
 		if s.was == "" && s.member {
 			s.was = s.uuid
 		}
-		s.uuid = a.one("uuid")
+		s.uuid = strings.TrimPrefix(a.one("uuid"), "none")
 	}
 	if a.has("gate") {
 		s.gate.Installed, s.gate.Digest = a.one("gate") != "none", a.one("gate")

@@ -111,6 +111,13 @@ func (n *node) asMember() Member { return Member{Node: n.name(), Address: n.addr
 // glusterd reports whether glusterd answered.
 func (n *node) glusterd() bool { return n.reachable && n.srv.View != nil }
 
+// half reports whether the server was claimed and its glusterd has no identity
+// yet: preparing it ended there and nobody knows of the rest, since the journal
+// was lost.
+func (n *node) half() bool {
+	return n.claimed && n.glusterd() && n.srv.UUID == "" && n.recorded == ""
+}
+
 // usable reports whether operations may be planned for the server.
 func (n *node) usable() bool { return n.reachable && n.wrong == nil && !n.deleting() }
 

@@ -62,7 +62,7 @@ func (x ofNode) gateCurrent() (outcome, error) {
 // prepared: the server is this pool's.
 func (x ofNode) prepared() (outcome, error) {
 	n := x.n
-	if n.claimed {
+	if n.claimed && !n.half() {
 		return holds("")
 	}
 	if why := busy(n.ops); why != "" {
@@ -88,7 +88,10 @@ func (x ofNode) prepared() (outcome, error) {
 		}
 	}
 	difference := "the server is not this pool's"
-	if n.known {
+	switch {
+	case n.half():
+		difference = "the server is this pool's and its glusterd has no identity yet"
+	case n.known:
 		difference = "the server has forgotten that it is this pool's"
 	}
 	return x.want(draft{
