@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +20,7 @@ type account struct {
 	wall        time.Duration // from op.planned to op.completed
 	commands    time.Duration // in which a gluster command of it ran, by the gates' receipts
 	transitions time.Duration // in which what a command had begun was waited for
+	gluster     time.Duration // in which any gluster command ran on any server, those that look included
 	changes     int           // commands that its servers' glusterds were given and that change something
 	looks       int           // get-state commands
 	steps       int
@@ -32,14 +33,21 @@ func (a account) overhead() float64 {
 	return 100 * float64(a.wall-a.commands-a.transitions) / float64(a.wall)
 }
 
+// outside is the part of the wall time in which no gluster command ran for us at
+// all and none was waited for, in percent. Looks run on all servers at once.
+func (a account) outside() float64 {
+	return 100 * float64(max(0, a.wall-a.gluster-a.transitions)) / float64(a.wall)
+}
+
 // A span is a time from one moment to another.
 type span struct{ from, to time.Time }
 
 func (s span) length() time.Duration { return s.to.Sub(s.from) }
 
 // accountOf adds up an operation that has completed. receipts are those of its
-// attempts, by attempt id; history is what all its servers' glusterds were given.
-func accountOf(events []journal.Event, receipts map[string]gate.Receipt, history []given) (account, error) {
+// attempts, by attempt id; history is what all its servers' glusterds were given;
+// runs are when gluster commands ran there.
+func accountOf(events []journal.Event, receipts map[string]gate.Receipt, history []given, runs []span) (account, error) {
 	a := account{}
 	whole, err := wholeOf(events)
 	if err != nil {
@@ -60,6 +68,7 @@ func accountOf(events []journal.Event, receipts map[string]gate.Receipt, history
 		a.commands += took
 	}
 	a.transitions = waited(events, plan)
+	a.gluster = covered(runs, whole)
 	for _, g := range history {
 		switch {
 		case g.at.Before(whole.from) || g.at.After(whole.to):
@@ -132,6 +141,26 @@ func waited(events []journal.Event, plan journal.Plan) time.Duration {
 	return sum
 }
 
+// covered is how much of whole lies in any of the spans.
+func covered(spans []span, whole span) time.Duration {
+	slices.SortFunc(spans, func(a, b span) int { return a.from.Compare(b.from) })
+	var sum time.Duration
+	end := whole.from
+	for _, s := range spans {
+		if s.from.Before(end) {
+			s.from = end
+		}
+		if s.to.After(whole.to) {
+			s.to = whole.to
+		}
+		if s.to.After(s.from) {
+			sum += s.length()
+			end = s.to
+		}
+	}
+	return sum
+}
+
 // receiptsOf reads the receipts of an operation's attempts on all servers.
 func receiptsOf(op journal.OpID, servers []*local.Server) (map[string]gate.Receipt, error) {
 	out := map[string]gate.Receipt{}
@@ -153,50 +182,4 @@ func receiptsOf(op journal.OpID, servers []*local.Server) (map[string]gate.Recei
 		}
 	}
 	return out, nil
-}
-
-// A given is one command that a glusterd was given, as it wrote it down when
-// that had ended.
-type given struct {
-	at   time.Time
-	text string
-}
-
-const (
-	historyFile = "/var/log/glusterfs/cmd_history.log"
-	historyTime = "2006-01-02 15:04:05.999999 -0700"
-)
-
-// historyOf reads what the glusterds of all servers were given.
-func historyOf(servers []*local.Server) ([]given, error) {
-	var out []given
-	for _, s := range servers {
-		raw, err := os.ReadFile(filepath.Join(s.Root(), historyFile))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading the history of %s: %w", s.Name(), err)
-		}
-		out = append(out, parseHistory(string(raw))...)
-	}
-	return out, nil
-}
-
-// parseHistory reads lines "[time]  : command : SUCCESS"; others go on with
-// the text of a failure.
-func parseHistory(text string) []given {
-	var out []given
-	for line := range strings.Lines(text) {
-		stamp, rest, ok := strings.Cut(strings.TrimSuffix(line, "\n"), "]  : ")
-		if !ok || !strings.HasPrefix(stamp, "[") {
-			continue
-		}
-		at, err := time.Parse(historyTime, stamp[1:])
-		if err != nil {
-			continue
-		}
-		out = append(out, given{at: at, text: rest})
-	}
-	return out
 }

@@ -71,13 +71,15 @@ func TestAccount(t *testing.T) {
 		{at(1950), "get-state odir /x file z : SUCCESS"},
 		{at(5001), "get-state odir /x file a : SUCCESS"},
 	}
-	got, err := accountOf(growth(t), receipts(), history)
+	runs := []span{{at(3900), at(9000)}, {at(-50), at(50)}, {at(40), at(60)}, {at(200), at(300)}, {at(220), at(250)}}
+	got, err := accountOf(growth(t), receipts(), history, runs)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := account{
 		wall: 5 * time.Second, commands: 1500 * time.Millisecond, // every attempt's command, but not what the gate does itself
 		transitions: 2700 * time.Millisecond, // 2 s of the rebalance from its first receipt, 700 ms of the bricks
+		gluster:     1260 * time.Millisecond, // 60 and 100 ms, and the last 1100
 		changes:     3, looks: 2, steps: 4,
 	}
 	if d := cmp.Diff(want, got, cmp.AllowUnexported(account{}), cmpopts.IgnoreFields(account{}, "bytes")); d != "" {
@@ -85,6 +87,9 @@ func TestAccount(t *testing.T) {
 	}
 	if o := got.overhead(); o != 16 {
 		t.Errorf("overhead %v, want the 800 ms of 5 s that were nobody else's", o)
+	}
+	if o := got.outside(); o != 20.8 {
+		t.Errorf("%v outside gluster, want the 1040 ms of 5 s", o)
 	}
 	sum := 0
 	for _, ev := range growth(t) {
@@ -112,11 +117,30 @@ func TestAccountRefusesWhatItCannotAddUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			have := receipts()
 			delete(have, tc.lose)
-			_, err := accountOf(tc.events(growth(t)), have, nil)
+			_, err := accountOf(tc.events(growth(t)), have, nil, nil)
 			if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("%s: %v, want %q", tc.reason, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestParseRuns(t *testing.T) {
+	got := parseRuns(`[2026-12-01 02:00:00.900000 +0000] I [input.c:31:cli_batch] 0-: Exiting with: 0
+[2026-12-01 02:00:01.000000 +0000] I [cli.c:828:main] 0-cli: Started running gluster with version 10.3
+[2026-12-01 02:00:01.100000 +0000] I [cli.c:828:main] 0-cli: Started running gluster with version 10.3
+[2026-12-01 02:00:01.150000 +0000] I [cli-cmd-volume.c:1:x] 0-cli: something
+[2026-12-01 02:00:01.200000 +0000] I [input.c:31:cli_batch] 0-: Exiting with: 0
+[2026-12-01 02:00:01.300000 +0000] I [input.c:31:cli_batch] 0-: Exiting with: 1
+[2026-12-01 02:00:02.000000 +0000] I [cli.c:828:main] 0-cli: Started running gluster with version 10.3
+[2026-12-01 02:00:02.500000 +0000] I [input.c:31:cli_batch] 0-: Exiting with: 0
+`)
+	var took []time.Duration
+	for _, s := range got {
+		took = append(took, s.length())
+	}
+	if d := cmp.Diff([]time.Duration{300 * time.Millisecond, 500 * time.Millisecond}, took); d != "" {
+		t.Errorf("-want +got:\n%s", d)
 	}
 }
 

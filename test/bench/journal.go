@@ -21,7 +21,7 @@ const (
 	// the rounds it has, at least roundsMin.
 	roundsMin = 3
 	roundsMax = 6 * time.Second
-	openOps        = 10 // operations that have not ended
+	openOps   = 10 // operations that have not ended
 )
 
 // appends measures one caller against plain updates of as many bytes.

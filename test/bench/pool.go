@@ -22,6 +22,7 @@ type pool struct {
 	volumes []v1alpha1.GlusterVolume
 	there   []planner.Volume // what gluster has of them
 	outside map[string]bool  // servers that are ready but no peers yet
+	uuids   map[string]string
 }
 
 const (
@@ -32,7 +33,7 @@ const (
 
 // newPool has so many nodes in seven zones, two brick directories each.
 func newPool(nodes int) *pool {
-	p := &pool{outside: map[string]bool{}}
+	p := &pool{outside: map[string]bool{}, uuids: map[string]string{}}
 	p.cluster.ObjectMeta = meta("cluster", 0)
 	p.cluster.Status.PoolID = poolID
 	for i := range nodes {
@@ -41,6 +42,7 @@ func newPool(nodes int) *pool {
 		n.Spec.External.Address = n.Name + ".storage.example"
 		n.Spec.External.BrickDirs = []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}
 		p.nodes = append(p.nodes, n)
+		p.uuids[n.Name] = fmt.Sprintf("7c0f5b1e-0000-4000-8000-%012d", i)
 	}
 	return p
 }
@@ -59,9 +61,6 @@ func (p *pool) declare(volumes, sets int) {
 		p.volumes = append(p.volumes, v)
 	}
 }
-
-// uuidOf is a server's UUID, as long as a real one.
-func uuidOf(node string) string { return "7c0f5b1e-0000-4000-8000-00000000" + node[len("node-"):] }
 
 // snapshot is what a cycle of the planner gets. Views of servers share their
 // volumes, as they do where they agree.
@@ -99,8 +98,8 @@ func (p *pool) snapshot() planner.Snapshot {
 func (p *pool) server(n *v1alpha1.GlusterNode) planner.Server {
 	srv := planner.Server{
 		Gate: planner.Gate{Installed: true, Digest: poolDigest, Pool: poolID, Instance: poolOwner, Fence: 1},
-		UUID: uuidOf(n.Name), Glusterd: true, FreeMeta: 1 << 30,
-		View: &planner.PoolView{UUID: uuidOf(n.Name), OpVersion: 100000, Options: map[string]string{}},
+		UUID: p.uuids[n.Name], Glusterd: true, FreeMeta: 1 << 30,
+		View: &planner.PoolView{UUID: p.uuids[n.Name], OpVersion: 100000, Options: map[string]string{}},
 	}
 	for _, d := range n.Spec.External.BrickDirs {
 		srv.Mounts = append(srv.Mounts, planner.Mount{Dir: string(d), Registered: true, Same: true,
@@ -114,8 +113,8 @@ func (p *pool) server(n *v1alpha1.GlusterNode) planner.Server {
 		if other == n || p.outside[other.Name] {
 			continue
 		}
-		srv.Peers = append(srv.Peers, uuidOf(other.Name))
-		srv.View.Peers = append(srv.View.Peers, planner.Peer{UUID: uuidOf(other.Name),
+		srv.Peers = append(srv.Peers, p.uuids[other.Name])
+		srv.View.Peers = append(srv.View.Peers, planner.Peer{UUID: p.uuids[other.Name],
 			Hostnames: []string{other.Spec.External.Address}, State: planner.PeerInCluster, Connected: true})
 	}
 	return srv

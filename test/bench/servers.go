@@ -176,6 +176,7 @@ func (p *pen) report(ctx context.Context, kind, name string) error {
 	for _, f := range []figure{
 		{name: name + "-wall", unit: "ms", value: of(func(a account) float64 { return millis(a.wall) })},
 		{name: name + "-overhead", unit: "percent", value: of(account.overhead), target: target{relation: atMost, limit: 15}},
+		{name: name + "-outside-gluster", unit: "percent", value: of(account.outside)},
 		{name: name + "-changes", unit: "commands", value: of(func(a account) float64 { return float64(a.changes) })},
 		{name: name + "-looks", unit: "commands", value: of(func(a account) float64 { return float64(a.looks) })},
 		{name: name + "-bytes-per-step", unit: "bytes", value: of(func(a account) float64 { return float64(a.bytes) / float64(a.steps) }),
@@ -207,6 +208,10 @@ func (p *pen) accounts(ctx context.Context, kind string) ([]account, error) {
 	if err != nil {
 		return nil, err
 	}
+	runs, err := runsOf(p.rig.Env.Servers())
+	if err != nil {
+		return nil, err
+	}
 	var out []account
 	for _, op := range ops {
 		events, err := r.OpEvents(ctx, op.ID)
@@ -217,7 +222,7 @@ func (p *pen) accounts(ctx context.Context, kind string) ([]account, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, err := accountOf(events, receipts, history)
+		a, err := accountOf(events, receipts, history, runs)
 		if err != nil {
 			return nil, err
 		}
