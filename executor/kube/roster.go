@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,12 +34,22 @@ type Login struct {
 // Format prints nothing of it, whatever the verb.
 func (l *Login) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte("(login)")) }
 
-// A Roster reads the servers of a pool from the custom resources.
+// A Roster reads the servers of a pool from the custom resources. Safe for
+// concurrent use.
 type Roster struct {
 	// Cache holds clusters and nodes. Live reads Secrets.
 	Cache, Live client.Reader
 	Dialer      Dialer
+	Now         func() time.Time // default time.Now
+
+	mu     sync.Mutex
+	logins map[client.ObjectKey]*secret
 }
+
+// loginMax is how long a login that was read is good without being read again.
+// Every look and every command needs it, several of them a second; one that is
+// missing or makes no sense is read anew each time.
+const loginMax = 5 * time.Second
 
 var _ Servers = (*Roster)(nil)
 
@@ -82,7 +94,7 @@ func (r *Roster) Cluster(ctx context.Context, pool string) (*v1alpha1.GlusterClu
 }
 
 // Reach says how the servers of these nodes are reached, sorted by name. It
-// reads each Secret once and contacts no server.
+// reads each Secret at most once and contacts no server.
 func (r *Roster) Reach(ctx context.Context, nodes []v1alpha1.GlusterNode) []Server {
 	out := make([]Server, 0, len(nodes))
 	logins := map[client.ObjectKey]*secret{}
@@ -102,6 +114,7 @@ func (r *Roster) Reach(ctx context.Context, nodes []v1alpha1.GlusterNode) []Serv
 type secret struct {
 	login   *Login
 	problem *Problem
+	read    time.Time
 }
 
 func (r *Roster) reach(ctx context.Context, n *v1alpha1.GlusterNode, logins map[client.ObjectKey]*secret) (gate.Server, *Problem) {
@@ -109,8 +122,7 @@ func (r *Roster) reach(ctx context.Context, n *v1alpha1.GlusterNode, logins map[
 	if r.Dialer.NeedsLogin() {
 		key := client.ObjectKey{Namespace: n.Namespace, Name: n.Spec.External.SSH.SecretRef.Name}
 		if logins[key] == nil {
-			l, p := r.login(ctx, key)
-			logins[key] = &secret{login: l, problem: p}
+			logins[key] = r.secret(ctx, key)
 		}
 		if p := logins[key].problem; p != nil {
 			return nil, p
@@ -122,6 +134,38 @@ func (r *Roster) reach(ctx context.Context, n *v1alpha1.GlusterNode, logins map[
 		return nil, ProblemOf(err)
 	}
 	return server, nil
+}
+
+// secret is what a Secret holds, or held a moment ago.
+func (r *Roster) secret(ctx context.Context, key client.ObjectKey) *secret {
+	now := time.Now
+	if r.Now != nil {
+		now = r.Now
+	}
+	r.mu.Lock()
+	kept := r.logins[key]
+	r.mu.Unlock()
+	s := &secret{read: now()}
+	if kept != nil && s.read.Sub(kept.read) < loginMax {
+		return kept
+	}
+	s.login, s.problem = r.login(ctx, key)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.problem != nil {
+		delete(r.logins, key)
+		return s
+	}
+	for k, old := range r.logins { // of nodes that are gone
+		if s.read.Sub(old.read) >= loginMax {
+			delete(r.logins, k)
+		}
+	}
+	if r.logins == nil {
+		r.logins = map[client.ObjectKey]*secret{}
+	}
+	r.logins[key] = s
+	return s
 }
 
 func (r *Roster) login(ctx context.Context, key client.ObjectKey) (*Login, *Problem) {
