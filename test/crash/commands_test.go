@@ -168,7 +168,9 @@ func (p *pool) lateCommit(t *testing.T) {
 	}()
 	// Killed as soon as it hangs.
 	must(t, eventually(ctx, func() error {
-		n, err := origin.Signal(syscall.SIGKILL, func(p local.Process) bool { return isGluster(p) && strings.Contains(strings.Join(p.Argv, " "), "create") })
+		n, err := origin.Signal(syscall.SIGKILL, func(p local.Process) bool {
+			return isGluster(p) && strings.Contains(strings.Join(p.Argv, " "), "create")
+		})
 		if err == nil && n == 0 {
 			err = errors.New("the command does not run yet")
 		}

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -29,8 +30,10 @@ var environment struct {
 // serversCount is how many real servers there are.
 const serversCount = 5
 
+// config names the environment: ANTHILL_TEST_INSTANCE=name runs beside another
+// run of these tests.
 func config(servers int) local.Config {
-	return local.Config{Instance: "crash", Servers: servers, APIServer: true}
+	return local.Config{Instance: cmp.Or(os.Getenv("ANTHILL_TEST_INSTANCE"), "crash"), Servers: servers, APIServer: true}
 }
 
 func TestMain(m *testing.M) {

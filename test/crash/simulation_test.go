@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,6 +35,7 @@ type simulation struct {
 	pool   *sim.Pool
 	op     *rig.Operator
 	head   journal.Seq // last event when the scenario began
+	lost   bool        // the journal does not know any more what was done
 	closed []func()
 }
 
@@ -100,6 +100,14 @@ func (s *simulation) close() {
 		f()
 	}
 	s.closed = nil
+}
+
+// account is what somebody needs who wants to know why a test failed.
+func (s *simulation) account(ctx context.Context) string {
+	if s.op == nil {
+		return ""
+	}
+	return s.op.Account(ctx)
 }
 
 // declare makes objects of this simulation.
@@ -272,7 +280,7 @@ func (s *simulation) missing(v *rig.View, sc *scenario) string {
 		}
 	}
 	for _, k := range sc.kinds {
-		if !done[k] {
+		if !done[k] && !s.lost {
 			return "no " + k + " has completed"
 		}
 	}
@@ -312,24 +320,44 @@ type outcome struct {
 	died    bool
 }
 
-// run carries the scenario out. at is a crash point, or empty; trace, if not
-// empty, is a file for those that were reached.
-func (s *simulation) run(ctx context.Context, sc *scenario, from *snapshot, at, trace string) (outcome, error) {
+// A trial is what happens to a scenario.
+type trial struct {
+	at    string // crash point where the operator dies; empty: it lives
+	trace string // file for the crash points that are reached
+	// lose is done to the journal once the operator has died.
+	lose func(s *simulation, from *snapshot) error
+	// during is done once the operator runs; its error ends the trial.
+	during func(ctx context.Context, s *simulation) error
+}
+
+// run carries the scenario out.
+func (s *simulation) run(ctx context.Context, sc *scenario, from *snapshot, try trial) (outcome, error) {
 	var out outcome
 	if err := sc.declare(ctx, s); err != nil {
 		return out, err
 	}
-	s.op.Env = []string{crash.EnvAt + "=" + at, crash.EnvTrace + "=" + trace}
+	s.op.Env = []string{crash.EnvAt + "=" + try.at, crash.EnvTrace + "=" + try.trace}
 	if err := s.op.Start(); err != nil {
 		return out, err
 	}
+	if try.during != nil {
+		if err := try.during(ctx, s); err != nil {
+			return out, err
+		}
+	}
 	err := s.awaitConverged(ctx, convergeMax, sc)
-	if errors.Is(err, errDied) && at != "" {
+	if errors.Is(err, errDied) && try.at != "" {
 		if code, werr := s.op.Wait(ctx); werr != nil || code != -1 {
-			return out, fmt.Errorf("the operator ended with status %d before it reached %s: %w", code, at, errors.Join(err, werr))
+			return out, fmt.Errorf("the operator ended with status %d before it reached %s: %w", code, try.at, errors.Join(err, werr))
 		}
 		out.died = true
 		s.op.Env = nil
+		if try.lose != nil {
+			s.lost = true
+			if err := try.lose(s, from); err != nil {
+				return out, err
+			}
+		}
 		if err := s.op.Start(); err != nil {
 			return out, err
 		}
@@ -389,44 +417,42 @@ func isUUID(s, pattern string) bool {
 	return true
 }
 
-// prepare makes the base of a scenario, and runs it once without faults.
-func prepare(ctx context.Context, t *testing.T, r *rig.Rig, sc *scenario) (from *snapshot, points []string, want outcome, err error) {
+// prepare makes the base of a scenario, and runs it once without faults. dir is
+// for files.
+func prepare(ctx context.Context, dir string, r *rig.Rig, sc *scenario) (*prepared, error) {
 	s, err := newSimulation(ctx, r, environment.binary, sc.servers, nil)
 	if s != nil {
 		defer s.close()
 	}
 	if err != nil {
-		return nil, nil, want, err
+		return nil, err
 	}
 	if sc.base != nil {
 		if err := errors.Join(s.op.Start(), s.op.AwaitReady(ctx)); err != nil {
-			return nil, nil, want, err
+			return nil, err
 		}
 		if err := sc.base(ctx, s); err != nil {
-			return nil, nil, want, fmt.Errorf("making the base: %w\n%s", err, s.op.Account(ctx))
+			return nil, fmt.Errorf("making the base: %w\n%s", err, s.account(ctx))
 		}
 	}
-	if from, err = s.snapshot(ctx); err != nil {
-		return nil, nil, want, err
+	p := &prepared{scenario: sc}
+	if p.from, err = s.snapshot(ctx); err != nil {
+		return nil, err
 	}
-	clean, err := newSimulation(ctx, r, sc.binary(), sc.servers, from)
-	if clean != nil {
-		defer clean.close()
-	}
+	trace := filepath.Join(dir, "trace")
+	clean, want, err := attempt(ctx, r, p, trial{trace: trace})
+	defer clean.close()
 	if err != nil {
-		return nil, nil, want, err
+		return nil, fmt.Errorf("without faults: %w\n%s", err, clean.account(ctx))
 	}
-	trace := filepath.Join(t.TempDir(), "trace")
-	if want, err = clean.run(ctx, sc, from, "", trace); err != nil {
-		return nil, nil, want, fmt.Errorf("without faults: %w\n%s", err, clean.op.Account(ctx))
-	}
+	p.want = want
 	reached, err := os.ReadFile(trace)
 	if err != nil {
-		return nil, nil, want, err
+		return nil, err
 	}
 	for line := range strings.Lines(string(reached)) {
 		_, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		points = append(points, name)
+		p.points = append(p.points, name)
 	}
-	return from, points, want, nil
+	return p, nil
 }

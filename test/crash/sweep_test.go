@@ -2,6 +2,9 @@ package crash
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -12,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gluster/anthill/test/rig"
 )
 
 const (
@@ -23,6 +28,8 @@ const (
 	// slow is how long a point may take before its journal is printed: something
 	// waits that should not.
 	slow = 40 * time.Second
+	// failuresMax ends a sweep.
+	failuresMax = 5
 	// sweepWorkers run at the same time; they mostly wait.
 	sweepWorkers = 4
 )
@@ -43,72 +50,135 @@ func (c target) String() string { return c.name + " " + c.at }
 // compare with.
 type prepared struct {
 	*scenario
-	from *snapshot
-	want outcome
+	from   *snapshot
+	points []string // crash points that a run without faults reaches, in order
+	want   outcome
 }
 
 // TestSweep kills the real operator at its crash points: every one of every kind
 // of operation, or a sample of them. Whatever is killed where, the pool ends as
 // without, every effect was applied once, and the journal verifies.
 func TestSweep(t *testing.T) {
-	r := api(t)
 	rng := seeded(t)
+	targets := crashPoints(prepareAll(t))
+	sweep(t, rng, targets, sweepBudget, func(target) trial { return trial{} }, (*prepared).check)
+}
+
+// TestSweepWithoutJournal kills the operator at its crash points and takes its
+// journal away: deleted, damaged, or replaced by the copy from before. What was
+// under way is finished or dropped; nothing is done twice.
+func TestSweepWithoutJournal(t *testing.T) {
+	rng := seeded(t)
+	targets := slices.DeleteFunc(crashPoints(prepareAll(t)), func(c target) bool { return c.newGate }) // nothing in the API tells when it is done
+	var mu sync.Mutex
+	sweep(t, rng, targets, sweepBudget/2, func(target) trial {
+		mu.Lock()
+		defer mu.Unlock()
+		return trial{lose: losses[rng.IntN(len(losses))]}
+	}, (*prepared).checkLost)
+}
+
+// sweep tries targets, all of them or as many as the budget allows.
+func sweep(t *testing.T, rng *rand.Rand, targets []target, budget time.Duration, try func(target) trial,
+	check func(c *prepared, t *testing.T, at string, got outcome, s *simulation)) {
+	t.Helper()
+	r := api(t)
 	ctx := t.Context()
-	targets := prepareAll(t)
-	if t.Failed() {
-		t.FailNow()
-	}
 	if at := os.Getenv(envPoint); at != "" {
-		targets = slices.DeleteFunc(targets, func(c target) bool { return c.String() != at })
+		targets = slices.DeleteFunc(slices.Clone(targets), func(c target) bool { return c.String() != at })
 	}
 	total := len(targets)
 	targets = spread(rng, targets)
 	began := time.Now()
 	var mu sync.Mutex
-	var next, covered, missed int
+	var next, covered, missed, failed int
 	each(sweepWorkers, func() bool {
 		mu.Lock()
-		if next == len(targets) || t.Failed() || !full() && next >= sweepLeast && time.Since(began) > sweepBudget {
+		if next == len(targets) || failed == failuresMax || !full() && next >= sweepLeast && time.Since(began) > budget {
 			mu.Unlock()
 			return false
 		}
 		c := targets[next]
 		next++
 		mu.Unlock()
-		s, err := newSimulation(ctx, r, c.binary(), c.servers, c.from)
-		if s != nil {
-			defer s.close()
-		}
-		var got outcome
+		trial := try(c)
+		trial.at = c.at
 		started := time.Now()
-		if err == nil {
-			got, err = s.run(ctx, c.scenario, c.from, c.at, "")
-		}
+		s, got, err := attempt(ctx, r, c.prepared, trial)
+		defer s.close()
+		took := time.Since(started)
 		mu.Lock()
 		defer mu.Unlock()
-		took := time.Since(started)
-		t.Logf("%5.1f s  %s", took.Seconds(), c)
 		switch {
 		case err != nil:
-			account := ""
-			if s != nil && s.op != nil {
-				account = s.op.Account(ctx)
-			}
-			t.Errorf("killed at %s=%q: %v\n%s", envPoint, c, err, account)
+			failed++
+			t.Errorf("killed at %s=%q: %v\n%s", envPoint, c, err, s.account(ctx))
 		case !got.died:
 			missed++ // the wait it belongs to was over sooner this time
 		default:
 			if took > slow {
-				t.Logf("it took long:\n%s", s.op.Account(ctx))
+				t.Logf("%s took %.0f s:\n%s", c, took.Seconds(), s.account(ctx))
 			}
 			covered++
-			c.check(t, c.at, got, s)
+			check(c.prepared, t, c.at, got, s)
 		}
 		return true
 	})
-	t.Logf("covered %d of %d points (%d were not reached again); %d scenarios", covered, total, missed, len(scenarios()))
+	t.Logf("covered %d of %d points (%d were not reached again) in %.0f s", covered, total, missed, time.Since(began).Seconds())
 	if covered == 0 {
 		t.Error("no point was covered")
+	}
+}
+
+// attempt runs a prepared scenario once. The simulation is never nil.
+func attempt(ctx context.Context, r *rig.Rig, p *prepared, try trial) (*simulation, outcome, error) {
+	s, err := newSimulation(ctx, r, p.binary(), p.servers, p.from)
+	if s == nil {
+		s = &simulation{}
+	}
+	if err != nil {
+		return s, outcome{}, err
+	}
+	got, err := s.run(ctx, p.scenario, p.from, try)
+	return s, got, err
+}
+
+// losses are what can happen to a journal.
+var losses = []func(*simulation, *snapshot) error{
+	func(s *simulation, _ *snapshot) error { return there(os.Remove(s.op.Journal())) },
+	func(s *simulation, _ *snapshot) error { return there(os.Truncate(s.op.Journal(), 6000)) },
+	func(s *simulation, from *snapshot) error {
+		if len(from.journal) == 0 {
+			return there(os.Remove(s.op.Journal()))
+		}
+		return os.WriteFile(s.op.Journal(), from.journal, 0o600)
+	},
+}
+
+// there makes nothing of a journal that has not been made yet.
+func there(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// checkLost compares an end that was reached without the journal with the one
+// without faults: nothing more was done, and nothing twice. What is left of a
+// deleted volume may still be where it was.
+func (c *prepared) checkLost(t *testing.T, at string, got outcome, s *simulation) {
+	t.Helper()
+	for what, n := range got.effects {
+		if n > c.want.effects[what] {
+			t.Errorf("%s, %s: %q was done %d times, %d are enough\n%s", c.name, at, what, n, c.want.effects[what], s.account(t.Context()))
+		}
+	}
+	want := c.want.world
+	if c.name == "Delete" {
+		want.Dirs, got.world.Dirs = nil, nil
+	}
+	if d := cmp.Diff(want, got.world); d != "" {
+		t.Errorf("%s, %s: the pool does not end as without (-want +got):\n%s\n%s", c.name, at, d, s.account(t.Context()))
 	}
 }
 
@@ -116,49 +186,66 @@ func TestSweep(t *testing.T) {
 func (c *prepared) check(t *testing.T, at string, got outcome, s *simulation) {
 	t.Helper()
 	if d := cmp.Diff(c.want.world, got.world); d != "" {
-		t.Errorf("%s, %s: the pool does not end as without (-want +got):\n%s\n%s", c.name, at, d, s.op.Account(context.Background()))
+		t.Errorf("%s, %s: the pool does not end as without (-want +got):\n%s\n%s", c.name, at, d, s.account(context.Background()))
 	}
 	if d := cmp.Diff(c.want.effects, got.effects); d != "" {
-		t.Errorf("%s, %s: effects differ (-want +got):\n%s\n%s", c.name, at, d, s.op.Account(context.Background()))
+		t.Errorf("%s, %s: effects differ (-want +got):\n%s\n%s", c.name, at, d, s.account(context.Background()))
 	}
 }
 
-// prepareAll prepares every scenario and lists their points.
-func prepareAll(t *testing.T) []target {
+// everything is prepared once.
+var everything struct {
+	once   sync.Once
+	list   []*prepared
+	failed error
+}
+
+// prepareAll prepares every scenario.
+func prepareAll(t *testing.T) []*prepared {
 	t.Helper()
 	r := api(t)
-	var targets []target
-	var mu sync.Mutex
-	list := scenarios()
-	if at := os.Getenv(envPoint); at != "" {
-		list = slices.DeleteFunc(list, func(sc *scenario) bool { return !strings.HasPrefix(at, sc.name+" ") })
-	}
-	var next atomic.Int64
-	each(sweepWorkers, func() bool {
-		i := int(next.Add(1)) - 1
-		if i >= len(list) {
-			return false
+	e := &everything
+	e.once.Do(func() {
+		list := scenarios()
+		if at := os.Getenv(envPoint); at != "" {
+			list = slices.DeleteFunc(list, func(sc *scenario) bool { return !strings.HasPrefix(at, sc.name+" ") })
 		}
-		sc := list[i]
-		began := time.Now()
-		from, points, want, err := prepare(t.Context(), t, r, sc)
-		mu.Lock()
-		defer mu.Unlock()
-		if err != nil {
-			t.Errorf("%s: %v", sc.name, err)
+		var mu sync.Mutex
+		var next atomic.Int64
+		each(sweepWorkers, func() bool {
+			i := int(next.Add(1)) - 1
+			if i >= len(list) {
+				return false
+			}
+			began := time.Now()
+			p, err := prepare(t.Context(), t.TempDir(), r, list[i])
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				e.failed = errors.Join(e.failed, fmt.Errorf("%s: %w", list[i].name, err))
+				return true
+			}
+			t.Logf("%-12s %3d points, %2d effects, prepared in %.1f s", p.name, len(p.points), len(p.want.effects), time.Since(began).Seconds())
+			e.list = append(e.list, p)
 			return true
-		}
-		t.Logf("%-12s %3d points, %2d effects, prepared in %.1f s", sc.name, len(points), len(want.effects), time.Since(began).Seconds())
-		p := &prepared{scenario: sc, from: from, want: want}
-		for _, at := range points {
-			targets = append(targets, target{prepared: p, at: at})
-		}
-		return true
+		})
+		slices.SortFunc(e.list, func(a, b *prepared) int { return strings.Compare(a.name, b.name) })
 	})
-	slices.SortFunc(targets, func(a, b target) int {
-		return strings.Compare(a.String(), b.String())
-	})
-	return targets
+	if e.failed != nil {
+		t.Fatal(e.failed)
+	}
+	return e.list
+}
+
+// crashPoints lists those of all scenarios.
+func crashPoints(list []*prepared) []target {
+	var out []target
+	for _, p := range list {
+		for _, at := range p.points {
+			out = append(out, target{prepared: p, at: at})
+		}
+	}
+	return out
 }
 
 // spread shuffles so that each scenario has its turn, however few are taken.
