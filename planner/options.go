@@ -99,7 +99,10 @@ func (c *cycle) changes(s optionSet, ops []*openOp) []optionChange {
 	return out
 }
 
-// keep are the options that status shows as ours: applied and seen.
+// keep are the options that status shows as ours: applied and seen. What was
+// declared as it was already is ours too, as if it had been applied: a cluster
+// that is taken up again would find nothing of its own otherwise. Not so where it
+// could never be put back, which would be refused for ever.
 func (s optionSet) keep() map[string]string {
 	out := map[string]string{}
 	for key := range s.applied {
@@ -108,7 +111,7 @@ func (s optionSet) keep() map[string]string {
 		}
 	}
 	for key, value := range s.declared {
-		if s.seen[key] == string(value) {
+		if s.seen[key] == string(value) && option.CheckReset(s.scope, key) == nil {
 			out[key] = string(value)
 		}
 	}
