@@ -75,7 +75,22 @@ func forgeRow(tx *bolt.Tx, stored []byte, alien journal.Type) error {
 		return err
 	}
 	ops := tx.Bucket([]byte("op"))
-	var row journal.OpHead
+	// The row as journal/README.md has it.
+	var row struct {
+		State   string      `json:"st"`
+		Ver     uint64      `json:"v"`
+		First   journal.Seq `json:"f"`
+		Last    journal.Seq `json:"l"`
+		Started int64       `json:"s,omitempty"`
+		Updated int64       `json:"u"`
+		Ended   int64       `json:"e,omitempty"`
+		Done    int         `json:"d,omitempty"`
+		StepIs  string      `json:"si,omitempty"`
+		Attempt int         `json:"n,omitempty"`
+		Cause   string      `json:"c,omitempty"`
+		Warning string      `json:"w,omitempty"`
+		Alien   string      `json:"a,omitempty"`
+	}
 	if err := json.Unmarshal(ops.Get(ev.Op[:]), &row); err != nil {
 		return err
 	}
