@@ -286,7 +286,12 @@ func TestLocksAndOrder(t *testing.T) {
 		r.w.mu.Unlock()
 		r.awaitState(third, view.Completed)
 		equal(t, "order", strings.Join(r.w.acts, ";"), "d ;a ;b ;c ")
-		_ = first
+		for _, pair := range [][2]journal.OpID{{first, second}, {second, third}} {
+			before, after := r.awaitState(pair[0], view.Completed), r.awaitState(pair[1], view.Completed)
+			if gap := after.Started.Sub(before.Ended); gap > time.Second {
+				t.Errorf("an operation began %v after the one it waited for ended, want at once", gap)
+			}
+		}
 	})
 }
 

@@ -28,6 +28,9 @@ type due struct {
 	at  time.Time
 	ver uint64 // of the operation; any event makes it due at once
 	n   int    // consecutive looks that led nowhere
+	// waits: for another operation, whose end is no event of this one. Looking
+	// costs nothing then, and is done in every pass.
+	waits bool
 }
 
 // idle is how long a lane sleeps when nothing is due; events wake it.
@@ -66,7 +69,7 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 		}
 		now := l.e.opts.Clock.Now()
 		d, known := l.due[op.ID]
-		if known && d.ver == op.Ver && now.Before(d.at) {
+		if known && !d.waits && d.ver == op.Ver && now.Before(d.at) {
 			sleep = min(sleep, d.at.Sub(now))
 			continue
 		}
@@ -79,7 +82,7 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 		if known && d.ver != fresh.Ver {
 			d.n = 0
 		}
-		wait := l.turn(ctx, clone(fresh), d.n)
+		wait, waits := l.turn(ctx, clone(fresh), d.n)
 		after, err := l.e.state.Op(op.ID)
 		if err != nil || after.State.Terminal() {
 			delete(l.due, op.ID)
@@ -94,7 +97,7 @@ func (l *lane) pass(ctx context.Context) time.Duration {
 			// reason, a lane never spins.
 			wait = l.e.backoff(d.n, 10*time.Second, idle)
 		}
-		l.due[op.ID] = due{at: l.e.opts.Clock.Now().Add(wait), ver: after.Ver, n: n}
+		l.due[op.ID] = due{at: l.e.opts.Clock.Now().Add(wait), ver: after.Ver, n: n, waits: waits}
 		sleep = min(sleep, wait)
 	}
 	for id := range l.due {
@@ -112,12 +115,17 @@ func (l *lane) isStopped() bool {
 }
 
 // turn moves one operation as far as it goes without waiting, and says when to
-// look again. n counts the turns before this one that changed nothing.
-func (l *lane) turn(ctx context.Context, op *view.Op, n int) time.Duration {
-	e := l.e
+// look again. n counts the turns before this one that changed nothing. waits:
+// it had none, another operation comes first.
+func (l *lane) turn(ctx context.Context, op *view.Op, n int) (wait time.Duration, waits bool) {
 	if wait, ok := l.admissible(op, n); !ok {
-		return wait
+		return wait, true
 	}
+	return l.move(ctx, op, n), false
+}
+
+func (l *lane) move(ctx context.Context, op *view.Op, n int) time.Duration {
+	e := l.e
 	if op.State == view.Cancelling {
 		return l.cancel(ctx, op, n)
 	}
