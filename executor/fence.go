@@ -24,7 +24,6 @@ type Anchor struct {
 	Seq       journal.Seq // an event that was durable then ...
 	Hash      string      // ... and its hash
 	TakeOver  string      // instance that a person allows to be replaced; not written
-	Version   string      // for Store; opaque
 	Read      uint64      // Fence as Load saw it; Store fails if it is another by then
 }
 
