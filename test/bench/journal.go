@@ -14,8 +14,8 @@ import (
 const (
 	appendRounds   = 5
 	appendSamples  = 200 // of each, in turn, in a round
-	produceRounds  = 5
-	produceAppends = 64 * 100 // of a round
+	produceRounds  = 9
+	produceAppends = 64 * 50 // of a round
 	openTries      = 7
 	// A round that is slow is not repeated for ever: after roundsMax a figure has
 	// the rounds it has, at least roundsMin.
