@@ -61,6 +61,32 @@ func TestOrphanIsEndedAtItsDeadline(t *testing.T) {
 	}
 }
 
+// The same when the gate was killed in the moment before it noted its child.
+func TestOrphanThatWasNotNotedIsEnded(t *testing.T) {
+	w := newWorld(t).claim().shell()
+	req := runReq("a1", "sleep:60")
+	req.Deadline = 2 * time.Second
+	p := w.spawn(req)
+	w.began("sleep:60")
+	if err := p.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.wait()
+	g := &gate{w.o.withDefaults()}
+	r, err := g.load("a1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Child = process{}
+	if err := g.overwrite(&r); err != nil {
+		t.Fatal(err)
+	}
+	w.must(Request{Verb: Claim, Fence: 2, LockWait: 50 * time.Second})
+	if slices.Contains(w.runs(), "end sleep:60") {
+		t.Errorf("runs %v", w.runs())
+	}
+}
+
 // A child that is within its deadline is left alone by who waits.
 func TestOrphanWithinItsDeadlineIsLeftAlone(t *testing.T) {
 	w := newWorld(t).claim().shell()

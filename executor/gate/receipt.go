@@ -228,7 +228,13 @@ func (g *gate) endOrphan() {
 		return
 	}
 	r, err := g.load(h.Attempt)
-	if err != nil || r.Ended != 0 || r.Gate.alive() || !r.Child.alive() {
+	if err != nil || r.Ended != 0 || r.Gate.alive() {
+		return
+	}
+	if r.Child.PID == 0 && g.Now().UnixNano()-r.Started > int64(r.Deadline+orphanGrace) {
+		r.Child = g.heir() // the gate was killed before it could note it
+	}
+	if !r.Child.alive() {
 		return
 	}
 	if r.Child.age() > r.Deadline+orphanGrace {
