@@ -13,8 +13,8 @@ import (
 
 // claimServer makes a server this pool's: its gate accepts no other pool from
 // then on. It is where the identity of a server is decided (S8): a new one must
-// be fresh and have a UUID nobody else in the pool has; one that belonged to the
-// pool must be the one it was.
+// be fresh, or a peer of the pool already, and have a UUID nobody else in the
+// pool has; one that belonged to the pool must be the one it was.
 type claimServer struct{ base }
 
 // Probe reads the owner from the gate.
@@ -54,7 +54,7 @@ func identity(s *sight, p planner.ClaimParams, v planner.Server, pool string) st
 		return "server " + p.Node + " belongs to pool " + v.Gate.Pool
 	case p.Known != "" && v.UUID != p.Known:
 		return "server " + p.Node + " was " + p.Known + " and is " + v.UUID + " now"
-	case p.Known == "" && v.Gate.Pool == "" && !v.Fresh():
+	case p.Known == "" && v.Gate.Pool == "" && !v.Fresh() && !s.peer(pool, v.UUID):
 		return "glusterd on " + p.Node + " has peers or volumes that are not this pool's"
 	}
 	for other, o := range s.obs.Servers {
@@ -63,6 +63,20 @@ func identity(s *sight, p planner.ClaimParams, v planner.Server, pool string) st
 		}
 	}
 	return ""
+}
+
+// peer reports whether a server of the pool sees a UUID in the cluster: somebody
+// took that server in by hand, and it is a member whoever claims it.
+func (s *sight) peer(pool, uuid string) bool {
+	for _, o := range s.obs.Servers {
+		if o.View == nil || o.Gate.Pool != pool || uuid == "" {
+			continue
+		}
+		if p, ok := o.View.Peer(uuid); ok && p.State == planner.PeerInCluster {
+			return true
+		}
+	}
+	return false
 }
 
 // Prepare wants glusterd to answer, so that the UUID can be made and read.
@@ -93,7 +107,7 @@ func (b claimServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessage
 	if err := t.Decode(&p); err != nil {
 		return nil, err
 	}
-	s, err := b.reach(ctx, t)
+	s, err := b.look(ctx, t)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +115,9 @@ func (b claimServer) Act(ctx context.Context, t *executor.Turn) (json.RawMessage
 	if err != nil {
 		return nil, err
 	}
+	fresh := p.Known == "" && !s.peer(t.Scope(), s.obs.Servers[p.Node].UUID)
 	defer b.w.Changed(t.Scope())
-	if _, err := b.client(server, t).Claim(ctx, gate.ClaimMode{Fresh: p.Known == "", LockWait: lockWait}); err != nil {
+	if _, err := b.client(server, t).Claim(ctx, gate.ClaimMode{Fresh: fresh, LockWait: lockWait}); err != nil {
 		return nil, gateError(err)
 	}
 	crash.Here("steps.server-claimed", t.Op.Plan.Kind)
