@@ -47,6 +47,11 @@ func TestReal(t *testing.T) {
 	t.Run("CommandKilled", p.commandKilled)
 	t.Run("ConnectionKilled", p.connectionKilled)
 	t.Run("LateCommit", p.lateCommit)
+	t.Run("ForeignCommands", p.foreignCommands)
+	t.Run("Impossible", p.impossible)
+	t.Run("JournalDamaged", p.journalDamaged)
+	t.Run("SecondOperator", p.secondOperator)
+	t.Run("OtherInstance", p.otherInstance)
 	t.Run("Fences", p.fences)
 }
 
@@ -61,7 +66,7 @@ func (p *pool) begin(t *testing.T) {
 	var err error
 	p.op, err = p.rig.NewOperator(ctx, environment.binary, "real")
 	must(t, err)
-	p.op.Args = []string{"--namespace", namespace, "--resync", "2s"}
+	p.op.Args = []string{"--namespace", namespace, "--resync", "1s"}
 	objects := []client.Object{rig.Cluster(namespace, cluster)}
 	for n := 1; n <= 3; n++ {
 		objects = append(objects, p.node(t, n))
