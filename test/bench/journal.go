@@ -26,7 +26,7 @@ const (
 
 // appends measures one caller against plain updates of as many bytes.
 func (b *bench) appends(ctx context.Context) error {
-	b.say("appends and plain updates in turn, %d rounds of %d", appendRounds, appendSamples)
+	b.sayf("appends and plain updates in turn, %d rounds of %d", appendRounds, appendSamples)
 	var values, ratios []float64
 	for more := rounds(appendRounds); more(); {
 		dir, err := b.scratch("append")
@@ -49,7 +49,7 @@ func (b *bench) appends(ctx context.Context) error {
 // producers measures many callers, which share commits, against as many that
 // make plain updates.
 func (b *bench) producers(ctx context.Context) error {
-	b.say("%d producers, %d rounds of %d appends", journaltest.Producers, produceRounds, produceAppends)
+	b.sayf("%d producers, %d rounds of %d appends", journaltest.Producers, produceRounds, produceAppends)
 	var values, ratios []float64
 	for more := rounds(produceRounds); more(); {
 		dir, err := b.scratch("produce")
@@ -81,7 +81,7 @@ func (b *bench) opening(ctx context.Context) error {
 		{10_000, "open-10k-events", target{}},
 		{100_000, "open-100k-events", target{relation: atMost, limit: 200}},
 	} {
-		b.say("opening and verifying %d events, %d times", size.events, openTries)
+		b.sayf("opening and verifying %d events, %d times", size.events, openTries)
 		dir, err := b.scratch("open")
 		if err != nil {
 			return err

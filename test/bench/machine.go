@@ -19,7 +19,7 @@ const (
 
 // machine measures the disk.
 func (b *bench) machine(ctx context.Context) error {
-	b.say("a page written and made durable, up to %d times", syncSamples)
+	b.sayf("a page written and made durable, up to %d times", syncSamples)
 	dir, err := b.scratch("disk")
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ type bench struct {
 }
 
 func (b *bench) run(ctx context.Context, quick, full bool) (err error) {
-	b.say("%d processors, load %s, %s", runtime.NumCPU(), load(), runtime.Version())
+	b.sayf("%d processors, load %s, %s", runtime.NumCPU(), load(), runtime.Version())
 	if b.dir, err = os.MkdirTemp("", "anthill-bench-"); err != nil {
 		return fmt.Errorf("making a folder to measure in: %w", err)
 	}
@@ -60,7 +60,7 @@ func (b *bench) run(ctx context.Context, quick, full bool) (err error) {
 			return err
 		}
 	}
-	b.say("done, load %s", load())
+	b.sayf("done, load %s", load())
 	return nil
 }
 
@@ -73,8 +73,8 @@ func (b *bench) scratch(name string) (string, error) {
 	return dir, nil
 }
 
-// say tells what is being done, on standard error.
-func (b *bench) say(format string, args ...any) {
+// sayf tells what is being done, on standard error.
+func (b *bench) sayf(format string, args ...any) {
 	fmt.Fprintf(b.err, "%6.1fs  %s\n", time.Since(b.began).Seconds(), fmt.Sprintf(format, args...))
 }
 

@@ -59,7 +59,7 @@ const linearMax = 2.6
 // planning measures a cycle that finds nothing to do, of a pool and of one of
 // half its size in turn, and one that plans every volume at once.
 func (b *bench) planning(ctx context.Context) error {
-	b.say("planning %d and %d nodes in turn, %d times", planNodes/2, planNodes, planRounds)
+	b.sayf("planning %d and %d nodes in turn, %d times", planNodes/2, planNodes, planRounds)
 	half, err := plannedPool(planNodes / 2)
 	if err != nil {
 		return err

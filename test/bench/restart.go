@@ -32,7 +32,7 @@ func (p *pen) restart(ctx context.Context) error {
 	var all []float64
 	for n := range restartVolumes {
 		name := volumeName(growMax + 1 + n)
-		p.b.say("growing %s, with %d times kill -9 of the operator", name, restartKills)
+		p.b.sayf("growing %s, with %d times kill -9 of the operator", name, restartKills)
 		before, err := p.rig.Operator.Ops(ctx, planner.KindAddBrick)
 		if err != nil {
 			return err

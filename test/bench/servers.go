@@ -42,20 +42,20 @@ func (b *bench) servers(ctx context.Context) (err error) {
 		return err
 	}
 	cfg := local.Config{Checkout: checkout, Instance: instance, Servers: serversMax, Bricks: 2, APIServer: true, Fresh: true,
-		Log: func(line string) { b.say("%s", line) }}
+		Log: func(line string) { b.sayf("%s", line) }}
 	if err := local.Preflight(cfg); err != nil {
 		return err
 	}
-	b.say("building the operator")
+	b.sayf("building the operator")
 	binary, err := rig.Build(ctx, checkout, filepath.Join(b.dir, "bin"))
 	if err != nil {
 		return err
 	}
-	b.say("starting %d servers, etcd and kube-apiserver", serversMax)
+	b.sayf("starting %d servers, etcd and kube-apiserver", serversMax)
 	defer func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), downMax)
 		defer cancel()
-		b.say("taking them down")
+		b.sayf("taking them down")
 		err = errors.Join(err, local.Down(ctx, cfg))
 	}()
 	env, err := local.Up(ctx, cfg)
@@ -98,7 +98,7 @@ func (p *pen) join(ctx context.Context) error {
 		return err
 	}
 	for n := 1; n <= serversMax; n++ {
-		p.b.say("node %d of %d", n, serversMax)
+		p.b.sayf("node %d of %d", n, serversMax)
 		node, err := p.rig.Node(namespace, cluster, secret, n)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (p *pen) join(ctx context.Context) error {
 // with it gluster starts its self-heal daemons.
 func (p *pen) first(ctx context.Context) error {
 	for n := 1; n <= firstMax; n++ {
-		p.b.say("first volume, %d of %d times", n, firstMax)
+		p.b.sayf("first volume, %d of %d times", n, firstMax)
 		if n > 1 {
 			if err := p.deleteVolume(ctx, volumeName(1)); err != nil {
 				return err
@@ -133,7 +133,7 @@ func (p *pen) first(ctx context.Context) error {
 // next makes further volumes.
 func (p *pen) next(ctx context.Context) error {
 	for n := 2; n <= volumesMax; n++ {
-		p.b.say("volume %d of %d", n, volumesMax)
+		p.b.sayf("volume %d of %d", n, volumesMax)
 		if err := p.createVolume(ctx, volumeName(n)); err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (p *pen) next(ctx context.Context) error {
 // grow adds a replica set to volumes.
 func (p *pen) grow(ctx context.Context) error {
 	for n := 1; n <= growMax; n++ {
-		p.b.say("growing volume %d of %d", n, growMax)
+		p.b.sayf("growing volume %d of %d", n, growMax)
 		if err := p.declareSets(ctx, volumeName(n), 2); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (p *pen) report(ctx context.Context, kind, name string) error {
 		return median(values)
 	}
 	for i, a := range all {
-		p.b.say("%s %d: %d ms, %d ms commands, %d ms waiting, %d ms ours", name, i+1, a.wall.Milliseconds(),
+		p.b.sayf("%s %d: %d ms, %d ms commands, %d ms waiting, %d ms ours", name, i+1, a.wall.Milliseconds(),
 			a.commands.Milliseconds(), a.transitions.Milliseconds(), (a.wall - a.commands - a.transitions).Milliseconds())
 	}
 	for _, f := range []figure{
@@ -237,7 +237,7 @@ const idle = 10 * time.Second
 
 // memory measures the operator with one cluster that has converged.
 func (p *pen) memory(ctx context.Context) error {
-	p.b.say("leaving the operator alone for %v", idle)
+	p.b.sayf("leaving the operator alone for %v", idle)
 	var all []float64
 	for range 3 {
 		select {

@@ -25,7 +25,7 @@ const stepOps = 20
 // steps runs real plans through the real engine in a world where every effect
 // takes place at once, and counts what that cost the journal.
 func (b *bench) steps(ctx context.Context) error {
-	b.say("operations of the real engine whose steps do nothing, %d of each kind", stepOps)
+	b.sayf("operations of the real engine whose steps do nothing, %d of each kind", stepOps)
 	plans, err := stepPlans()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (b *bench) steps(ctx context.Context) error {
 			return fmt.Errorf("running %s: %w", plan.Kind, err)
 		}
 		commits, bytes = append(commits, c), append(bytes, n)
-		b.say("%s: %s commits and %s bytes a step", plan.Kind, short(c), short(n))
+		b.sayf("%s: %s commits and %s bytes a step", plan.Kind, short(c), short(n))
 	}
 	// The worst kind counts.
 	if err := b.print(figure{name: "commits-per-step", value: quantile(commits, 1), unit: "commits",
