@@ -200,10 +200,11 @@ func Recover(ctx context.Context, l Log, s State, epoch journal.Epoch) (marked i
 }
 
 // conflicts finds an operation that holds, or was planned earlier and waits
-// for, one of the locks op needs.
+// for, one of the locks op needs. Every scope has locks of its own: nodes and
+// volumes of other pools may have the same names.
 func conflicts(op *view.Op, open []*view.Op) *view.Op {
 	for _, o := range open {
-		if o.ID == op.ID || !(o.HoldsLocks() || (o.State == view.Planned && o.First < op.First)) {
+		if o.ID == op.ID || o.Plan.Scope != op.Plan.Scope || !(o.HoldsLocks() || (o.State == view.Planned && o.First < op.First)) {
 			continue
 		}
 		for _, l := range o.Plan.Locks {

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/journal/view"
 )
@@ -293,6 +295,38 @@ func TestLocksAndOrder(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Locks are a scope's own: a node of another pool may have the same name (R11).
+func TestLocksOfOtherScopesDoNotMatter(t *testing.T) {
+	op := func(id byte, scope string, state view.OpState) *view.Op {
+		o := &view.Op{ID: uuid.UUID{15: id}, State: state, First: journal.Seq(id),
+			Plan: journal.Plan{Kind: "prepare-node", Scope: scope, Target: "node/n4", Locks: []string{"node:n4"}}}
+		if state != view.Planned {
+			o.Started = time.Unix(1, 0)
+		}
+		return o
+	}
+	cases := map[string]struct {
+		reason string
+		other  *view.Op
+		waits  bool
+	}{
+		"Same":         {"who holds a lock of the scope comes first", op(1, "one", view.Running), true},
+		"SameParked":   {"also while it is parked", op(1, "one", view.Suspended), true},
+		"SameEarlier":  {"and who was planned before", op(1, "one", view.Planned), true},
+		"Other":        {"a lock of the same name in another scope is another lock", op(1, "two", view.Running), false},
+		"OtherParked":  {"however long it is held", op(1, "two", view.Suspended), false},
+		"OtherEarlier": {"and whoever was planned before", op(1, "two", view.Planned), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			mine := op(2, "one", view.Planned)
+			if got := conflicts(mine, []*view.Op{tc.other, mine}); (got != nil) != tc.waits {
+				t.Errorf("%s: waits for %v, want it to wait: %v", tc.reason, got, tc.waits)
+			}
+		})
+	}
 }
 
 // Between two attempts an operation says what the last one failed with.

@@ -119,7 +119,11 @@ func intent(kind, scope, target string, canonical any) string {
 // difference.
 func (c *cycle) repeats(intent string) (last journal.OpID, times int) {
 	for i := range c.s.Ended {
-		if o := &c.s.Ended[i]; o.State == view.Completed && o.Plan.Intent == intent {
+		o := &c.s.Ended[i]
+		if c.s.Epoch != 0 && o.EndedIn != c.s.Epoch {
+			continue
+		}
+		if o.State == view.Completed && o.Plan.Intent == intent {
 			if times == 0 {
 				last = o.ID
 			}

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/journal/view"
 )
 
@@ -23,9 +24,11 @@ type Snapshot struct {
 
 	Observed   Observed
 	Open       []view.Op                 // open operations of this pool
-	Ended      []view.Op                 // operations of this pool that ended in this epoch, newest first, at most 100
+	Ended      []view.Op                 // operations of this pool that ended lately, newest first, at most 100
 	Tombstones map[string]view.Tombstone // by intent
 
+	// Epoch of the journal; 0 tells no epoch from another.
+	Epoch journal.Epoch
 	// Instance is this operator's; Anchor is checked against it.
 	Instance string
 	// Fence is empty when every connected member is fenced, else why not.

@@ -105,7 +105,7 @@ var ended = map[journal.Type]OpState{
 }
 
 func (o *Op) end(state OpState, ev *journal.Event) {
-	o.State, o.Ended, o.Suspended = state, at(ev), nil
+	o.State, o.Ended, o.EndedIn, o.Suspended = state, at(ev), ev.Epoch, nil
 }
 
 // decided keeps the decision if the event carries one.

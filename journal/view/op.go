@@ -56,6 +56,7 @@ type Op struct {
 	Planned     time.Time     `json:"planned"`
 	Started     time.Time     `json:"started,omitzero"`
 	Ended       time.Time     `json:"ended,omitzero"`
+	EndedIn     journal.Epoch `json:"endedEpoch,omitempty"`
 	PlannedBy   string        `json:"plannedBy,omitempty"`
 
 	Steps     []Step             `json:"steps"`

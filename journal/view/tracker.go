@@ -10,7 +10,8 @@ import (
 	"github.com/gluster/anthill/journal"
 )
 
-// RecentMax is how many operations that ended lately a Tracker keeps.
+// RecentMax is how many operations that ended lately a Tracker keeps of each
+// scope; of those that ended before it was made, of all scopes together.
 const RecentMax = 32
 
 // A Picture is the state of a journal at one event, as planner and executor
@@ -20,7 +21,7 @@ type Picture struct {
 	Head       journal.Head
 	Epoch      journal.Epoch
 	Open       []*Op // in the order they were planned
-	Recent     []*Op // ended lately, by their end, at most RecentMax
+	Recent     []*Op // ended lately, by their end, see RecentMax
 	Tombstones map[string]Tombstone
 	Fences     map[string]uint64
 	Locks      map[string]journal.OpID
@@ -111,14 +112,30 @@ func (t *Tracker) catchUp() (journal.Head, error) {
 			t.v.Apply(ev)
 			if o := t.v.ops[ev.Op]; o != nil && o.State.Terminal() {
 				delete(t.v.ops, ev.Op)
-				t.recent = append(t.recent, o)
+				t.remember(o)
 			}
-		}
-		if n := len(t.recent) - RecentMax; n > 0 {
-			t.recent = slices.Delete(t.recent, 0, n)
 		}
 	}
 	return head, nil
+}
+
+// remember keeps an operation that has ended, instead of the oldest of its scope
+// when there are enough: what others do must not make a scope forget its own.
+func (t *Tracker) remember(o *Op) {
+	t.recent = append(t.recent, o)
+	first, n := -1, 0
+	for i, r := range t.recent {
+		if r.Plan.Scope != o.Plan.Scope {
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		n++
+	}
+	if n > RecentMax {
+		t.recent = slices.Delete(t.recent, first, first+1)
+	}
 }
 
 // Snapshot returns the state as of the journal's head: it includes every append

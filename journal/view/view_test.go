@@ -336,6 +336,64 @@ func TestFoldFragments(t *testing.T) {
 	}
 }
 
+// life is the whole stream of an operation of a scope.
+func life(t *testing.T, n int, scope string, open bool) []journal.Event {
+	t.Helper()
+	events, err := journaltest.Life(n, open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p journal.Plan
+	if err := json.Unmarshal(events[0].Data, &p); err != nil {
+		t.Fatal(err)
+	}
+	p.Scope = scope
+	if events[0].Data, err = json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	return events
+}
+
+// TestTrackerKeepsEachScopesOwn: what a busy scope does makes no other one
+// forget what it did.
+func TestTrackerKeepsEachScopesOwn(t *testing.T) {
+	j := journaltest.Open(t)
+	tracker, err := Track(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"quiet": 2, "busy": RecentMax}
+	for n := 1; n <= RecentMax+10; n++ {
+		scope := "busy"
+		if n <= 2 {
+			scope = "quiet"
+		}
+		if _, err := j.Append(t.Context(), journal.Guard{}, life(t, n, scope, false)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now, err := tracker.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	have := map[string]int{}
+	for i, o := range now.Recent {
+		have[o.Plan.Scope]++
+		if i > 0 && o.Last < now.Recent[i-1].Last {
+			t.Errorf("operation %s is not in the order of the ends", o.ID)
+		}
+		if o.EndedIn != j.Epoch() {
+			t.Errorf("operation %s ended in epoch %d, want %d", o.ID, o.EndedIn, j.Epoch())
+		}
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("kept by scope (-want +got):\n%s", diff)
+	}
+	if now.Op(journaltest.ID(3)) != nil || now.Op(journaltest.ID(RecentMax+10)) == nil {
+		t.Error("of the busy scope the last ones are kept, not the first")
+	}
+}
+
 // TestTracker follows a journal over more operations than it keeps.
 func TestTracker(t *testing.T) {
 	j := journaltest.Open(t)
@@ -345,10 +403,7 @@ func TestTracker(t *testing.T) {
 	}
 	const ops = RecentMax + 8
 	for n := 1; n <= ops; n++ {
-		life, err := journaltest.Life(n, n == ops)
-		if err != nil {
-			t.Fatal(err)
-		}
+		life := life(t, n, "pool", n == ops)
 		if _, err := j.Append(t.Context(), journal.Guard{}, life...); err != nil {
 			t.Fatal(err)
 		}
