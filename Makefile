@@ -8,7 +8,7 @@ export CGO_ENABLED ?= 0
 include test/tools/tools.mk
 include test/local/local.mk
 
-.PHONY: help build check test test-full demo demo-down bench bench-quick
+.PHONY: help build check test test-servers test-full demo demo-down bench bench-quick
 
 help: ## List the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -23,12 +23,17 @@ check: fmt-check generated-check ## Format, vet and unit tests of the product (n
 	$(GO) vet -C test ./...
 	$(GO) test -short ./...
 
-test: ## Everything that needs no Kubernetes nodes: real glusterd, real kube-apiserver (root, 15 min)
+test: ## Unit and property tests, crash sweep on the simulated pool, real glusterd and kube-apiserver (root)
 	@$(LOCAL) preflight
-	$(GO) test -timeout 10m ./...
-	$(GO) test -C test -count=1 -p 1 -timeout 40m ./...
+	$(GO) test -timeout 15m ./...
+	$(GO) test -C test -count=1 -p 1 -timeout 30m ./api/... ./bench/... ./conformance/... ./demo/... ./local/... ./rig/...
+	$(GO) test -C test -count=1 -timeout 30m -run TestSweep ./crash
 
-test-full: ## The same with whole matrices instead of seeded parts (root, hours)
+test-servers: ## The operator on real servers: behaviour, kills, fencing, lost journals (root, an hour)
+	@$(LOCAL) preflight
+	$(GO) test -C test -count=1 -p 1 -timeout 90m ./e2e ./crash
+
+test-full: ## All of it with whole matrices instead of seeded parts (root, hours)
 	@$(LOCAL) preflight
 	ANTHILL_TEST_FULL=1 $(GO) test -count=1 -timeout 60m ./...
 	ANTHILL_TEST_FULL=1 $(GO) test -C test -count=1 -p 1 -timeout 8h ./...
