@@ -4,7 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/planner"
 )
 
 func TestAnchor(t *testing.T) {
@@ -71,6 +74,42 @@ func TestAnchor(t *testing.T) {
 			same(t, tc.reason, "asked to forget", len(w.executor.forgot), tc.forgot)
 			same(t, "status leaves the anchor alone", "anchor", *w.cluster().Status.Anchor, tc.anchor(w))
 		})
+	}
+}
+
+// Two operators that look after one cluster do not correct each other for ever.
+func TestGuestGivesUp(t *testing.T) {
+	w := newWorld(t, clusterObject(withPool))
+	setAnchor(w, v1alpha1.Anchor{Instance: "other/op", JournalID: testVolume, Fence: 1, Seq: 1})
+	blocked := v1alpha1.Blocked(v1alpha1.ReasonOwnedByOtherInstance, "of somebody else")
+	w.plan = func(planner.Snapshot) planner.Decision {
+		return planner.Decision{Findings: []planner.Finding{{Object: "GlusterCluster/c1", Type: blocked.Type, Status: string(blocked.Status), Reason: blocked.Reason, Message: blocked.Message}}}
+	}
+	rounds := func() (written int) {
+		for range 10 {
+			_, writes := w.cycle()
+			written += len(writes)
+			c := w.cluster() // the owner says that all is well
+			c.Status.Conditions = v1alpha1.MergeConditions(c.Status.Conditions, []metav1.Condition{v1alpha1.NotBlocked()}, c.Generation, metav1.NewTime(w.now))
+			if err := w.client.Status().Update(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return written
+	}
+	if n := rounds(); n < 1 || n > guestWrites+1 { // and the finalizer
+		t.Errorf("%d writes about a pool whose owner corrects them, want some and at most %d", n, guestWrites)
+	}
+	if n := rounds(); n != 0 {
+		t.Errorf("%d writes later on, want none", n)
+	}
+	c := w.cluster()
+	c.Annotations = map[string]string{v1alpha1.AnnotationTakeOver: "other/op"}
+	if err := w.client.Update(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	if n := rounds(); n < 10 {
+		t.Errorf("%d writes once it may take over, want one a cycle", n)
 	}
 }
 
