@@ -14,7 +14,7 @@ import (
 
 func bricksOn(nodes string) []planner.BrickRef {
 	var out []planner.BrickRef
-	for _, n := range strings.Fields(nodes) {
+	for n := range strings.FieldsSeq(nodes) {
 		out = append(out, planner.BrickRef{Node: n})
 	}
 	return out
