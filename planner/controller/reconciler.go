@@ -87,6 +87,7 @@ type Reconciler struct {
 	scopes *scopes
 	said   *said
 	status *statuses
+	guests guests
 }
 
 // NewReconciler makes a Reconciler that decides with plan, which is

@@ -27,7 +27,7 @@ func (r *Reconciler) report(ctx context.Context, c *cycle) error {
 	now := metav1.NewTime(r.opts.Clock()).Rfc3339Copy() // what the API server keeps of a time
 	w := statusWriter{client: r.client, statuses: r.status, key: c.key}
 	if a := c.cluster.Status.Anchor; a != nil && a.Instance != r.opts.Instance && !takeOverAllowed(c.cluster) {
-		w.allowed = func(o client.Object) bool { return r.guest(c, o, a) }
+		w.allowed = func(o client.Object) bool { return r.guests.may(o, a.Fence, r.opts.Clock()) }
 	}
 	var errs error
 	for _, o := range c.objects() {
@@ -54,22 +54,6 @@ func (r *Reconciler) report(ctx context.Context, c *cycle) error {
 	}
 	r.status.keep(c.key, c.objects())
 	return errs
-}
-
-// guestWrites is how often the status of an object is written, at most, for one
-// generation of it, while its pool belongs to another operator instance.
-const guestWrites = 3
-
-// guest limits what is written about a pool of another instance. If that one is
-// gone, somebody has to tell people what to do; if it lives, it writes what is
-// true, and two operators that each correct the other would never end.
-func (r *Reconciler) guest(c *cycle, o client.Object, a *v1alpha1.Anchor) bool {
-	for n := range guestWrites {
-		if r.said.first(c.key, fmt.Sprintf("status %d of %s %s at generation %d, fence %d", n, short(o), o.GetUID(), o.GetGeneration(), a.Fence)) {
-			return true
-		}
-	}
-	return false
 }
 
 // A statusWriter applies statuses for the cycle of one cluster.
