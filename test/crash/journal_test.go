@@ -258,13 +258,21 @@ func (p *pool) otherInstance(t *testing.T) {
 	p.start(t)
 	p.option(t, key, "51")
 	p.applied(t, soon, key, "51") // by the other one
+	// It says once more whose the pool is, and leaves the status to its owner.
 	p.cycles(t, p.op)
+	version := p.version(t)
+	p.cycles(t, p.op)
+	if now := p.version(t); now != version {
+		t.Errorf("the cluster is written although nothing changes: version %s, then %s", version, now)
+	}
 	for _, c := range more(before, p.touched(t)) {
 		if strings.Contains(c, "volume set") && !strings.Contains(c, " 51") {
 			t.Errorf("the operator that was replaced did %q", c)
 		}
 	}
+	// The owner goes. What is new is told at once.
 	other.Stop()
+	p.declare(t, "cluster.daemon-log-level", "ERROR")
 	p.owned(t, "elsewhere/anthill")
 	p.takeOver(t, "elsewhere/anthill")
 	p.option(t, key, "52")
@@ -272,6 +280,14 @@ func (p *pool) otherInstance(t *testing.T) {
 	p.takeOver(t, "")
 	p.settled(t)
 	p.fences(t)
+}
+
+// version of the cluster object.
+func (p *pool) version(t *testing.T) string {
+	t.Helper()
+	c := rig.Cluster(namespace, cluster)
+	must(t, p.rig.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
+	return c.ResourceVersion
 }
 
 // owned waits until the cluster says which instance owns the pool.

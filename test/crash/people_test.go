@@ -160,14 +160,21 @@ func (p *pool) attempts(t *testing.T) []string {
 	return out
 }
 
-// clusterOption declares an option of the pool and waits until it has it.
-func (p *pool) clusterOption(t *testing.T, key, value string) {
+// declare declares an option of the pool.
+func (p *pool) declare(t *testing.T, key, value string) {
 	t.Helper()
 	c := rig.Cluster(namespace, cluster)
 	must(t, p.rig.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
 	before := c.DeepCopy()
 	c.Spec.ClusterOptions = map[string]v1alpha1.OptionValue{key: v1alpha1.OptionValue(value)}
 	must(t, p.rig.Client.Patch(t.Context(), c, client.MergeFrom(before)))
+}
+
+// clusterOption declares an option of the pool and waits until it has it.
+func (p *pool) clusterOption(t *testing.T, key, value string) {
+	t.Helper()
+	p.declare(t, key, value)
+	c := rig.Cluster(namespace, cluster)
 	must(t, p.rig.Await(t.Context(), soon, c, func() string {
 		if have := c.Status.AppliedOptions[key]; string(have) != value {
 			return fmt.Sprintf("option %s is %q, not %q", key, have, value)
