@@ -39,6 +39,8 @@ var tools = []struct {
 	{"/usr/sbin/gluster", "glusterfs-server", true},
 	{"/usr/sbin/glusterfs", "glusterfs-client", true},
 	{"/usr/sbin/sshd", "openssh-server", true},
+	{"setfattr", "attr", true},
+	{"strace", "strace", true}, // the journal's tests inject failures with it
 }
 
 // Preflight says what this machine lacks for cfg: one line per thing, and how
