@@ -23,13 +23,12 @@ check: fmt-check generated-check ## Format, vet and unit tests of the product (n
 	$(GO) vet -C test ./...
 	$(GO) test -short ./...
 
-test: ## Unit and property tests, crash sweep on the simulated pool, real glusterd and kube-apiserver (root)
+test: ## Unit and property tests, conformance with real glusterd, the API on a real kube-apiserver (root)
 	@$(LOCAL) preflight
 	$(GO) test -timeout 15m ./...
 	$(GO) test -C test -count=1 -p 1 -timeout 30m ./api/... ./bench/... ./conformance/... ./demo/... ./local/... ./rig/...
-	$(GO) test -C test -count=1 -timeout 30m -run TestSweep ./crash
 
-test-servers: ## The operator on real servers: behaviour, kills, fencing, lost journals (root, an hour)
+test-servers: ## The operator: behaviour, crash sweep, kills, fencing, lost journals, on real servers (root, an hour)
 	@$(LOCAL) preflight
 	$(GO) test -C test -count=1 -p 1 -timeout 90m ./e2e ./crash
 
