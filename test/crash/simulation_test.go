@@ -326,7 +326,8 @@ type trial struct {
 	trace string // file for the crash points that are reached
 	// lose is done to the journal once the operator has died.
 	lose func(s *simulation, from *snapshot) error
-	// during is done once the operator runs; its error ends the trial.
+	// during starts the operator, and whatever is to happen then; nil: nothing
+	// but that. Its error ends the trial.
 	during func(ctx context.Context, s *simulation) error
 }
 
@@ -337,13 +338,11 @@ func (s *simulation) run(ctx context.Context, sc *scenario, from *snapshot, try 
 		return out, err
 	}
 	s.op.Env = []string{crash.EnvAt + "=" + try.at, crash.EnvTrace + "=" + try.trace}
-	if err := s.op.Start(); err != nil {
-		return out, err
+	if try.during == nil {
+		try.during = func(context.Context, *simulation) error { return s.op.Start() }
 	}
-	if try.during != nil {
-		if err := try.during(ctx, s); err != nil {
-			return out, err
-		}
+	if err := try.during(ctx, s); err != nil {
+		return out, err
 	}
 	err := s.awaitConverged(ctx, convergeMax, sc)
 	if errors.Is(err, errDied) && try.at != "" {

@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"encoding/xml"
+	"strconv"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -82,4 +84,38 @@ func volumes(t *testing.T, s *local.Server) map[string]glusterVolume {
 		out[v.Name] = v
 	}
 	return out
+}
+
+// serving fails unless a volume has so many bricks and every one of them serves,
+// as its own server and its process tell: started, with a port, alive (LAB-7).
+func serving(t *testing.T, all []*local.Server, volume string, bricks int) {
+	t.Helper()
+	found := 0
+	for _, s := range all {
+		var answer struct {
+			Nodes []struct {
+				Host   string `xml:"hostname"`
+				Path   string `xml:"path"`
+				Status int    `xml:"status"`
+				Port   string `xml:"port"`
+				PID    int    `xml:"pid"`
+			} `xml:"volStatus>volumes>volume>node"`
+		}
+		ask(t, s, &answer, "volume", "status", volume)
+		for _, n := range answer.Nodes {
+			if n.Host != s.Name() || !strings.HasPrefix(n.Path, "/") {
+				continue // another server's, or a daemon
+			}
+			found++
+			if _, err := strconv.Atoi(n.Port); err != nil || n.Status != 1 {
+				t.Errorf("brick %s:%s has status %d and port %q", n.Host, n.Path, n.Status, n.Port)
+			}
+			if _, err := s.Exec(t.Context(), "kill", "-0", strconv.Itoa(n.PID)); err != nil {
+				t.Errorf("the process of brick %s:%s does not live: %v", n.Host, n.Path, err)
+			}
+		}
+	}
+	if found != bricks {
+		t.Errorf("volume %s has %d bricks, want %d", volume, found, bricks)
+	}
 }

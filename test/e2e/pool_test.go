@@ -193,12 +193,16 @@ func declareAs(t *testing.T, r *rig.Rig, name string, shift int, numbers ...int)
 	return p
 }
 
+// zones is how many zones the servers are spread over.
+const zones = 3
+
 // node is server n as the pool's GlusterNode.
 func (p *pool) node(t *testing.T, r *rig.Rig, n int) *v1alpha1.GlusterNode {
 	t.Helper()
 	node, err := r.Node(p.ns, clusterName, secretName, n)
 	must(t, err)
 	node.Name = fmt.Sprintf("node-%d", n-p.shift)
+	node.Spec.Zone = fmt.Sprintf("rack-%d", (n-1)%zones+1)
 	return node
 }
 

@@ -29,6 +29,9 @@ const (
 // until its server has joined.
 const eventsOfJoin = 18
 
+// eventsAfter is about how many follow when the node is deleted again.
+const eventsAfter = 8
+
 // R27: 3 -> 4 -> 3 servers before the fourth has joined, with the operator
 // killed in between. Either nothing of it is left, on the server or in the pool,
 // or the server had been probed and says that it stays.
@@ -83,8 +86,8 @@ func TestToggledNodeLeavesNothing(t *testing.T) {
 func toggle(t *testing.T, r *rig.Rig, p *pool, rng *rand.Rand, s *local.Server) bool {
 	t.Helper()
 	node := p.node(t, r, 4)
-	deleteAt, kills := rng.IntN(eventsOfJoin), []int{rng.IntN(eventsOfJoin), rng.IntN(eventsOfJoin + 6)}
-	slices.Sort(kills)
+	deleteAt := rng.IntN(eventsOfJoin)
+	kills := []int{rng.IntN(deleteAt + 1), deleteAt + rng.IntN(eventsAfter)} // before and after
 	t.Logf("the node is deleted after %d events, the operator killed after %d and %d", deleteAt, kills[0], kills[1])
 	head, err := r.Operator.Head(t.Context())
 	must(t, err)
