@@ -11,9 +11,6 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/executor/gluster/sim"
 	"github.com/gluster/anthill/test/rig"
 )
@@ -57,7 +54,7 @@ var faults = []fault{
 // does not repair. It sees it, changes nothing, and goes on once glusterds have
 // been restarted, which then learn from each other.
 var partial = fault{name: "CommittedOnOne", rule: sim.Rule{On: []string{"s1"}},
-	of: []string{"volume create", "volume set", "volume add-brick", "volume start"},
+	of: []string{"volume create", "volume set " + volumeName, "volume add-brick", "volume start"},
 	then: func(ctx context.Context, s *simulation) error {
 		before := len(s.pool.Effects())
 		if err := s.differs(ctx); err != nil {
@@ -77,7 +74,16 @@ var partial = fault{name: "CommittedOnOne", rule: sim.Rule{On: []string{"s1"}},
 // differs waits until the cluster says that its servers do not agree.
 func (s *simulation) differs(ctx context.Context) error {
 	c := rig.Cluster(s.ns, cluster)
-	return s.rig.AwaitCondition(ctx, convergeMax, c, v1alpha1.ConditionBlocked, metav1.ConditionTrue, v1alpha1.ReasonViewsDiffer)
+	return s.rig.Await(ctx, convergeMax, c, func() string {
+		says := ""
+		for _, cond := range c.Status.Conditions {
+			says += cond.Message + "; "
+		}
+		if !strings.Contains(says, "do not agree") {
+			return "the cluster says nothing of views that differ: " + says
+		}
+		return ""
+	})
 }
 
 // longFaults take a minute: nothing tells that the command never arrived but

@@ -37,6 +37,8 @@ type simulation struct {
 	head   journal.Seq // last event when the scenario began
 	lost   bool        // the journal does not know any more what was done
 	closed []func()
+
+	effects int // of the pool when the scenario began; see onSmallDisk
 }
 
 // A snapshot is a simulation at rest: pool, journal and objects.
