@@ -22,6 +22,13 @@ type Installer interface {
 	Install(ctx context.Context, binary []byte) error
 }
 
+// A Watcher is an Installer that can tell whether an installation that its
+// caller lost sight of is still under way on the server. The answer is of this
+// moment; an installation that has not begun there does not count.
+type Watcher interface {
+	Installing(ctx context.Context) (bool, error)
+}
+
 // A Server is one server as the executor reaches it.
 type Server interface {
 	Transport

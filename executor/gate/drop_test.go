@@ -86,6 +86,28 @@ func TestRelease(t *testing.T) {
 	w.must(Request{Verb: Claim, Pool: poolB, Fresh: true})
 }
 
+// A request that began before its gate was removed, and comes to its turn after
+// that, finds no gate: the state is not made anew.
+func TestNothingComesBackAfterRelease(t *testing.T) {
+	w := newWorld(t).claim()
+	exe := filepath.Join(w.o.BinaryDir, filepath.Base(BinaryPath))
+	w.write(exe, "the gate")
+	w.o.Exe = exe
+	w.must(Request{Verb: Release})
+	for _, req := range []Request{
+		{Verb: Claim, Pool: poolB, Fresh: true}, {Verb: Register, Attempt: "r1", Dirs: []string{"/b"}}, runReq("a9", "ok"),
+	} {
+		w.refused(req, ExitMissing, ReasonNotInstalled)
+	}
+	if _, err := os.Stat(w.o.StateDir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the state is there again: %v", err)
+	}
+	// A gate that was replaced, not removed, sees its request through.
+	w.write(exe, "another gate")
+	w.o.Exe = filepath.Join(t.TempDir(), "gone")
+	w.must(Request{Verb: Claim, Pool: poolB, Fresh: true})
+}
+
 // Whoever waited for the lock of a server that was let go finds it unclaimed,
 // and never holds a lock that nobody else can see.
 func TestReleaseUnderAWaitingClaim(t *testing.T) {

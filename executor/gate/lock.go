@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,6 +44,9 @@ func (g *gate) take(ctx context.Context, h holder, wait time.Duration) (*lock, e
 	// Release removes the file under those who wait for it; what they get then
 	// is a lock on nothing.
 	for range 3 {
+		if g.removed() {
+			return nil, refusef(ExitMissing, ReasonNotInstalled, "the gate was removed from this server")
+		}
 		if err := g.makeStateDir(); err != nil {
 			return nil, err
 		}
@@ -66,6 +70,20 @@ func (g *gate) take(ctx context.Context, h holder, wait time.Duration) (*lock, e
 		return l, nil
 	}
 	return nil, errLockBusy
+}
+
+// removed reports whether Release has taken this very gate away: what came too
+// late must not make the state anew that is gone with it. One that was replaced
+// by another gate goes on.
+func (g *gate) removed() bool {
+	if _, err := os.Lstat(filepath.Join(g.BinaryDir, filepath.Base(BinaryPath))); !errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if target, err := os.Readlink(g.Exe); err == nil {
+		return strings.HasSuffix(target, " (deleted)") // as the kernel marks it
+	}
+	_, err := os.Stat(g.Exe)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // current reports whether the lock is on the file that is at path now.

@@ -74,7 +74,8 @@ var installCommand = "exec /bin/sh -c '" + installScript + "'"
 
 // Install implements gate.Installer: it puts the gate at gate.BinaryPath and
 // makes gate.StateDir, both by root. The file is complete and synced before it
-// gets its name; an upload that breaks off leaves nothing. The error is an
+// gets its name; an upload that breaks off leaves nothing, as soon as the server
+// has noticed. The error is an
 // InstallError when the installer itself failed.
 func (s *server) Install(ctx context.Context, binary []byte) error {
 	if len(binary) == 0 || len(binary) > gate.BinaryBytesMax {
@@ -94,6 +95,29 @@ func (s *server) Install(ctx context.Context, binary []byte) error {
 		return fmt.Errorf("installing the gate on %s: no confirmation: %w", s.ep.addr(), res.why())
 	}
 	return nil
+}
+
+// installingScript is constant.
+//
+//go:embed installing.sh
+var installingScript string
+
+var installingCommand = "exec /bin/sh -c '" + installingScript + "'"
+
+var _ gate.Watcher = (*server)(nil)
+
+// Installing implements gate.Watcher.
+func (s *server) Installing(ctx context.Context) (bool, error) {
+	res, err := s.pool.run(ctx, s.ep, &exchange{command: installingCommand, outMax: 64 << 10, abort: true})
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("asking for an installation: %w", err)
+	case bytes.Contains(res.stdout, []byte("anthill-gate-under-way")):
+		return true, nil
+	case bytes.Contains(res.stdout, []byte("anthill-gate-at-rest")):
+		return false, nil
+	}
+	return false, fmt.Errorf("asking %s for an installation: no answer: %w", s.ep.addr(), res.why())
 }
 
 // said is the last line of an error output, bounded, with ": " before it.

@@ -96,6 +96,48 @@ func TestInstallThatBreaksOffLeavesNothing(t *testing.T) {
 	}
 }
 
+// On a server without a gate, an upload that breaks off leaves not even a
+// folder. While it is under way the server tells so.
+func TestFirstInstallThatBreaksOffLeavesNothing(t *testing.T) {
+	d := newSSHD(t)
+	w := &wire{}
+	s := newPool(t, Options{Dial: w.dial}).Server(d.endpoint())
+	watch := newPool(t, Options{}).Server(d.endpoint()).(gate.Watcher)
+	installing := func() bool {
+		yes, err := watch.Installing(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	if installing() {
+		t.Error("before anything was installed an installation is under way")
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Install(t.Context(), make([]byte, 200<<20)) }()
+	until(t, "the upload to begin", func() bool {
+		m, _ := filepath.Glob(filepath.Join(filepath.Dir(gate.BinaryPath), ".gate.*"))
+		return len(m) > 0
+	})
+	if !installing() {
+		t.Error("no installation is under way during the upload")
+	}
+	w.last().Close()
+	if err := <-done; err == nil {
+		t.Error("done, says the installer")
+	}
+	until(t, "the installation to end", func() bool { return !installing() })
+	for _, dir := range []string{filepath.Dir(gate.BinaryPath), gate.StateDir} {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s was left: %v", dir, err)
+		}
+	}
+	ready(t, s)
+	if installing() {
+		t.Error("an installation is under way after it has ended")
+	}
+}
+
 func TestInstallNeedsRoot(t *testing.T) {
 	d := newSSHD(t)
 	ep := d.endpoint()

@@ -54,6 +54,35 @@ func (b installGate) Prepare(_ context.Context, t *executor.Turn) (executor.Inte
 	return executor.Intent{Originator: p.Node}, err
 }
 
+// Over implements executor.Settler: an upload whose sender died ends by itself,
+// one that was complete still comes into place.
+func (b installGate) Over(ctx context.Context, t *executor.Turn) (bool, string, error) {
+	if t.Started == nil {
+		return true, "", nil
+	}
+	s, err := b.reach(ctx, t)
+	if err != nil {
+		return false, "", err
+	}
+	server, err := s.server(t.Started.Originator)
+	if err != nil {
+		return false, "", err
+	}
+	w, ok := server.Gate.(gate.Watcher)
+	if !ok {
+		return true, "", nil
+	}
+	installing, err := w.Installing(ctx)
+	if err != nil {
+		return false, "", gateError(err)
+	}
+	if installing {
+		return false, "the gate is still being put onto " + server.Node, nil
+	}
+	b.w.Changed(t.Scope())
+	return true, "", nil
+}
+
 // Act uploads and renames into place.
 func (b installGate) Act(ctx context.Context, t *executor.Turn) (json.RawMessage, error) {
 	s, err := b.reach(ctx, t)
