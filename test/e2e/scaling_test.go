@@ -15,6 +15,7 @@ import (
 func TestGrowthUnderLoad(t *testing.T) {
 	r := begin(t)
 	p := base(t, r)
+	shared = nil // it will have another shape
 	v := p.get(t, r, volumeName)
 	usable := *v.Status.UsableBytes
 	client := writing(t, r, v.Name)

@@ -39,9 +39,8 @@ const eventsAfter = 8
 // ANTHILL_TEST_SEED=N replays one turn.
 func TestToggledNodeLeavesNothing(t *testing.T) {
 	r := begin(t)
-	p := base(t, r)
 	s := take(t, r, 4)[0]
-	dirty[4] = p
+	p := base(t, r)
 	fresh := trees(t, []*local.Server{s})
 	turns, first := turnsNormal, rand.Uint64N(1<<32)
 	if os.Getenv("ANTHILL_TEST_FULL") != "" {
@@ -92,7 +91,11 @@ func toggle(t *testing.T, r *rig.Rig, p *pool, rng *rand.Rand, s *local.Server) 
 	head, err := r.Operator.Head(t.Context())
 	must(t, err)
 	must(t, r.Client.Create(t.Context(), node))
+	deadline := time.Now().Add(slow)
 	for deleted := false; !deleted || len(kills) > 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("waiting for the events of a join: deleted %v, kills to come %v", deleted, kills)
+		}
 		seen, over := follow(t, r, head.Seq, node)
 		switch {
 		case !deleted && (seen >= deleteAt || over):
