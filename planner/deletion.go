@@ -154,6 +154,9 @@ func (c *cycle) nodeGone(n *node) outcome {
 	case n.member:
 		c.block(n.object(), problemf(v1alpha1.ReasonRemoveNodeNotSupported, "the server has joined the pool, and this version cannot take it out; it stays, with its bricks"))
 		return unfinished("the server is in the pool")
+	case n.strange && n.claimed:
+		c.block(n.object(), problemf(v1alpha1.ReasonForeignServer, "the server holds this pool's claim, and is let go of once its glusterd is empty (%s): take it out of what it is in, or remove the gate and its state from it by hand", n.wrong.message))
+		return unfinished("glusterd there is not empty")
 	case n.wrong != nil && !n.known:
 		return c.release(n.object(), "") // never ours
 	case n.wrong != nil:

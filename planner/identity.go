@@ -183,6 +183,7 @@ func (c *cycle) judgeStrangers() {
 		if k := len(n.srv.Volumes); k > 0 {
 			holds = append(holds, "volumes "+listed(slices.Sorted(slices.Values(n.srv.Volumes))))
 		}
+		n.strange = true
 		n.wrong = problemf(v1alpha1.ReasonForeignServer, "glusterd there knows what is not this pool's (%s); the server is neither joined nor cleaned", strings.Join(holds, ", "))
 		delete(c.byUUID, n.uuid)
 	}

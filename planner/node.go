@@ -20,6 +20,9 @@ type node struct {
 	// wrong says why the server must not be touched (S8, two claims); nil if it
 	// may be.
 	wrong *problem
+	// strange: that is because glusterd there knows peers or volumes that are not
+	// this pool's. Of a server that just left the pool it may be true for a moment.
+	strange bool
 	// uuid is glusterd's identity: as seen, else as recorded, in status or in
 	// the receipt of the operation that claimed the server.
 	uuid, recorded string
