@@ -128,16 +128,8 @@ func (o *Op) Unsettled() bool {
 }
 
 // HoldsLocks reports whether the operation holds the locks of its plan: from
-// its start to its end, also while it is parked.
-func (o *Op) HoldsLocks() bool {
-	switch o.State {
-	case Running, Cancelling:
-		return true
-	case Suspended:
-		return !o.Started.IsZero()
-	}
-	return false
-}
+// its start to its end, also while it is parked or being cancelled.
+func (o *Op) HoldsLocks() bool { return !o.Started.IsZero() && !o.State.Terminal() }
 
 // A Tombstone is the trace of an abandoned operation's intent.
 type Tombstone = journal.Tombstone

@@ -103,6 +103,7 @@ func TestFold(t *testing.T) {
 		"Resumed":          {"goes on", running(t).add(journal.OpSuspended, op, "", 0, journal.Suspended{}).add(journal.OpResumed, op, "", 0, nil), want{State: Running, Steps: "started pending", Locks: true, Unset: true}},
 		"Cancelling": {"a suspension does not undo it", running(t).add(journal.StepSucceeded, op, "mkdir", 1, nil).add(journal.OpCancelling, op, "", 0, journal.Decision{Reason: "r"}).
 			add(journal.OpSuspended, op, "", 0, journal.Suspended{}).add(journal.OpResumed, op, "", 0, nil), want{State: Cancelling, Steps: "succeeded pending", Current: 1, Locks: true}},
+		"CancellingPlanned": {"it never had any lock", newStream(t).add(journal.OpCancelling, op, "", 0, journal.Decision{Reason: "r"}), want{State: Cancelling, Steps: "pending pending"}},
 		"Cancelled": {"undone", running(t).add(journal.StepSucceeded, op, "mkdir", 1, nil).add(journal.OpCancelling, op, "", 0, nil).
 			add(journal.StepCompensated, op, "mkdir", 0, nil).add(journal.OpCancelled, op, "", 0, nil), want{State: Cancelled, Steps: "compensated pending"}},
 		"Completed": {"there", running(t).add(journal.StepSucceeded, op, "mkdir", 1, nil).add(journal.StepSucceeded, op, "add", 0, nil).

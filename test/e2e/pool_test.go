@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -142,8 +143,19 @@ func said(r *rig.Rig) string {
 			}
 		}
 	}
+	var events eventsv1.EventList
+	if err := r.Client.List(ctx, &events); err != nil {
+		fmt.Fprintln(&out, err)
+	}
+	slices.SortFunc(events.Items, func(a, b eventsv1.Event) int { return a.EventTime.Compare(b.EventTime.Time) })
+	for _, e := range events.Items[max(0, len(events.Items)-saidMax):] {
+		fmt.Fprintf(&out, "event %s %s %s/%s: %s: %s\n", e.EventTime.Format(time.TimeOnly), e.Regarding.Kind, e.Regarding.Namespace, e.Regarding.Name, e.Reason, e.Note)
+	}
 	return out.String()
 }
+
+// saidMax is how many events are shown.
+const saidMax = 30
 
 func objects(list client.ObjectList) []client.Object {
 	var out []client.Object
