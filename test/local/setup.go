@@ -122,13 +122,26 @@ func knownUnits(ctx context.Context, daemons []daemon) map[string]bool {
 	return out
 }
 
+// disable stops a unit, also at boot. Where systemd is installed but has not
+// booted the machine, it starts nothing and only its links are taken away.
+func disable(ctx context.Context, unit string) error {
+	argv := []string{"disable", unit}
+	if _, err := os.Stat("/run/systemd/system"); err == nil { // what sd_booted(3) looks at
+		argv = []string{"disable", "--now", unit}
+	}
+	if text, err := exec.CommandContext(ctx, "systemctl", argv...).CombinedOutput(); err != nil {
+		return fmt.Errorf("stopping %s: %w: %s", unit, err, bytes.TrimSpace(text))
+	}
+	return nil
+}
+
 // stopNew stops the daemons that were not there before.
 func stopNew(ctx context.Context, out io.Writer, daemons []daemon, parent int, before map[proc]bool, units map[string]bool) error {
 	for _, d := range daemons {
 		if !units[d.unit] && knownUnits(ctx, daemons)[d.unit] {
 			fmt.Fprintf(out, "setup: %s came with its package; stopping it, also at boot\n", d.unit)
-			if text, err := exec.CommandContext(ctx, "systemctl", "disable", "--now", d.unit).CombinedOutput(); err != nil {
-				return fmt.Errorf("stopping %s: %w: %s", d.unit, err, bytes.TrimSpace(text))
+			if err := disable(ctx, d.unit); err != nil {
+				return err
 			}
 		}
 	}

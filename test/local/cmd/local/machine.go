@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 
 	"github.com/spf13/cobra"
 
@@ -30,10 +31,20 @@ func newExec(o *options) *cobra.Command {
 			c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 			// In the terminal's foreground group, so that a shell can be used.
 			c.SysProcAttr, c.Cancel = nil, nil
-			return c.Run()
+			err = c.Run()
+			var exit *exec.ExitError
+			if errors.As(err, &exit) && exit.ExitCode() > 0 {
+				return exitStatus(exit.ExitCode())
+			}
+			return err
 		},
 	}
 }
+
+// An exitStatus is how a command that ran on a machine ended.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 // machineVerbs are the verbs that take a machine and nothing else.
 func machineVerbs(o *options) []*cobra.Command {

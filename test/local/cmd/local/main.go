@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"syscall"
 )
@@ -17,9 +16,9 @@ func main() {
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
 		// What ran on a machine has said itself why it failed.
-		var exit *exec.ExitError
-		if errors.As(err, &exit) && exit.ExitCode() > 0 {
-			os.Exit(exit.ExitCode())
+		var status exitStatus
+		if errors.As(err, &status) {
+			os.Exit(int(status))
 		}
 		fmt.Fprintln(os.Stderr, "local:", err)
 		os.Exit(1)
