@@ -162,6 +162,9 @@ const (
 	// made is not there: somebody, or something, undoes it. It is not planned
 	// again until the operator restarts or the difference changes.
 	ReasonGoalNotSeen = "GoalNotSeen"
+	// ReasonJournalFull: the journal has no space for new operations. What is
+	// open is finished. Free disk space, or raise the journal's maximum size.
+	ReasonJournalFull = "JournalFull"
 	// ReasonWaitingForDeletion: the object is being deleted and others, which
 	// the message names, must go first.
 	ReasonWaitingForDeletion = "WaitingForDeletion"

@@ -10,11 +10,6 @@ import (
 	"github.com/gluster/anthill/journal/view"
 )
 
-// ReasonJournalFull (Blocked, any object with something to plan): the journal
-// has no space for new operations. What is open is finished. Free disk space,
-// or raise the journal's maximum size.
-const ReasonJournalFull = "JournalFull"
-
 // conditions are the five conditions of an object: what planning found, with
 // what an open operation on it waits for. A type that planning said nothing of
 // is unknown: a condition is never older than the cycle.
@@ -33,7 +28,7 @@ func (c *cycle) conditions(o client.Object, op *view.Op, have []metav1.Condition
 		c.working(want, op)
 	}
 	if c.full && len(c.decision.Plan) > 0 {
-		want[v1alpha1.ConditionBlocked] = v1alpha1.Blocked(ReasonJournalFull,
+		want[v1alpha1.ConditionBlocked] = v1alpha1.Blocked(v1alpha1.ReasonJournalFull,
 			"the journal has no space for new operations; what is open is finished; free disk space or raise the journal's maximum size")
 	}
 	list := make([]metav1.Condition, 0, len(want))

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,22 +16,22 @@ import (
 // protect puts the finalizer on every object that is not being deleted, before
 // anything is done for it.
 func (r *Reconciler) protect(ctx context.Context, c *cycle) error {
-	var errs error
+	var failed failures
 	for _, o := range c.objects() {
 		if o.GetDeletionTimestamp() != nil {
 			continue
 		}
 		_, err := setFinalizer(ctx, r.client, o, true)
-		errs = errors.Join(errs, err)
+		failed.add(err)
 	}
-	return errs
+	return failed.err()
 }
 
 // release takes the finalizer off the objects that planning has let go of, the
 // cluster last: as long as it is there its children are looked after, and as
 // soon as it is gone they are others'.
 func (r *Reconciler) release(ctx context.Context, c *cycle) error {
-	var errs error
+	var failed failures
 	objects := c.objects()
 	slices.Reverse(objects)
 	for _, o := range objects {
@@ -40,14 +39,14 @@ func (r *Reconciler) release(ctx context.Context, c *cycle) error {
 			continue
 		}
 		changed, err := setFinalizer(ctx, r.client, o, false)
-		errs = errors.Join(errs, err)
+		failed.add(err)
 		if !changed {
 			continue
 		}
 		log.FromContext(ctx).Info("object released", "object", short(o))
 		r.happened(c, o)
 	}
-	return errs
+	return failed.err()
 }
 
 // released reports whether planning has let go of an object that waits for it.

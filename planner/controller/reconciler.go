@@ -168,10 +168,14 @@ func (r *Reconciler) run(ctx context.Context, c *cycle) error {
 		return appendErr
 	}
 	c.full = journal.IsFull(appendErr)
+	var failed failures
+	failed.add(appendErr)
 	if err := r.refresh(c); err != nil {
-		return errors.Join(appendErr, err)
+		failed.add(err)
+		return failed.err()
 	}
 	// Status is written even when the plan could not be: it is how a person
 	// learns of it.
-	return errors.Join(appendErr, r.release(ctx, c), r.report(ctx, c))
+	failed.add(r.release(ctx, c), r.report(ctx, c))
+	return failed.err()
 }

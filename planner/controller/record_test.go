@@ -212,7 +212,7 @@ func TestFullJournalIsReported(t *testing.T) {
 	if !errors.Is(err, journal.ErrFull) {
 		t.Errorf("the cycle fails, so that it is tried again with back-off: %v", err)
 	}
-	if b := conditionOf(w.cluster().Status.Conditions, v1alpha1.ConditionBlocked); b.Reason != ReasonJournalFull {
+	if b := conditionOf(w.cluster().Status.Conditions, v1alpha1.ConditionBlocked); b.Reason != v1alpha1.ReasonJournalFull {
 		t.Errorf("a person must be able to see it: %+v", b)
 	}
 }

@@ -3,7 +3,6 @@ package controller
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -29,7 +28,7 @@ func (r *Reconciler) report(ctx context.Context, c *cycle) error {
 	if a := c.cluster.Status.Anchor; a != nil && a.Instance != r.opts.Instance && !takeOverAllowed(c.cluster) {
 		w.allowed = func(o client.Object) bool { return r.guests.may(o, a.Fence, r.opts.Clock()) }
 	}
-	var errs error
+	var failed failures
 	for _, o := range c.objects() {
 		if c.released(o) {
 			continue // it is gone, or about to be
@@ -50,10 +49,10 @@ func (r *Reconciler) report(ctx context.Context, c *cycle) error {
 				return c.volumeStatus(o, have, now)
 			})
 		}
-		errs = errors.Join(errs, err)
+		failed.add(err)
 	}
 	r.status.keep(c.key, c.objects())
-	return errs
+	return failed.err()
 }
 
 // A statusWriter applies statuses for the cycle of one cluster.
