@@ -39,8 +39,7 @@ func Errorf(c Class, reason, format string, args ...any) *Error {
 // that a context that ended by itself is Transient for reads and Uncertain for
 // effects, which is why the caller says which it was.
 func ClassOf(err error, effect bool) (Class, string) {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Class, e.Reason
 	}
 	if !effect {

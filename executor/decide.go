@@ -18,8 +18,7 @@ import (
 const failuresMax = 40
 
 func outputOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Output
 	}
 	return ""
@@ -40,6 +39,11 @@ func (t *turn) judge(ctx context.Context, k int, spec Spec, resent bool, obs Obs
 		}
 		return spec.Poll, false, t.unknown(ctx, k, fmt.Errorf("after the step: %w", errors.Join(actErr, probeErr)))
 	case obs.Verdict == Conflict:
+		if noEffect(class) && !resent { // what is in the way is not of this attempt: it can be cancelled
+			if err := t.failed(ctx, k, class, reason, actErr, 0); err != nil {
+				return 0, false, err
+			}
+		}
 		return 0, false, t.park(ctx, k, "Conflict", obs.Message, actErr)
 	case obs.Verdict == InProgress:
 		if len(obs.Receipt) == 0 {
@@ -71,6 +75,10 @@ func (t *turn) judge(ctx context.Context, k int, spec Spec, resent bool, obs Obs
 		return spec.Poll, false, t.unknown(ctx, k, actErr)
 	}
 }
+
+// noEffect reports whether an error of this class says that nothing was changed,
+// nor will be.
+func noEffect(c Class) bool { return c == Transient || c == Busy || c == Permanent }
 
 // settle decides whether a new attempt may be made of a step whose last one has
 // no known outcome and whose effect is not seen.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -85,11 +86,9 @@ func (e *Engine) open(ctx context.Context) {
 		}
 		l := &lane{e: e, scope: scope, wake: make(chan struct{}, 1), due: map[journal.OpID]due{}}
 		e.lanes[scope] = l
-		e.wg.Add(1)
-		go func() {
-			defer e.wg.Done()
+		e.wg.Go(func() {
 			l.run(ctx)
-		}()
+		})
 	}
 	for id := range e.notes {
 		if !live[id] {
@@ -110,9 +109,7 @@ func (e *Engine) Notes() map[journal.OpID]Note {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	out := make(map[journal.OpID]Note, len(e.notes))
-	for k, v := range e.notes {
-		out[k] = v
-	}
+	maps.Copy(out, e.notes)
 	return out
 }
 

@@ -67,6 +67,7 @@ func TestOutcomes(t *testing.T) {
 		state view.OpState
 		acts  int
 		cause string
+		back  bool // a conflict leaves it before its pivot
 	}
 	cases := map[string]struct {
 		reason string
@@ -102,10 +103,24 @@ func TestOutcomes(t *testing.T) {
 			"do@1", func(w *world) {
 				w.act["a"] = func(int) error { return Errorf(Permanent, "BadValue", "invalid number format") }
 			}, check{state: view.Suspended, acts: 1, cause: "BadValue"}},
+		"RefusedByConflict": {"what was refused for what is in the way had no effect: the operation is before its pivot again",
+			"do@1", func(w *world) {
+				w.act["a"] = func(int) error {
+					w.probe["a"] = func() (Observation, error) { return Observation{Verdict: Conflict, Message: "foreign volume"}, nil }
+					return Errorf(Transient, "VolumeExists", "it exists")
+				}
+			}, check{state: view.Suspended, acts: 1, cause: "Conflict", back: true}},
+		"ConflictAfterSuccess": {"it may be what the attempt made: only forward",
+			"do@1", func(w *world) {
+				w.act["a"] = func(int) error {
+					w.probe["a"] = func() (Observation, error) { return Observation{Verdict: Conflict, Message: "foreign volume"}, nil }
+					return nil
+				}
+			}, check{state: view.Suspended, acts: 1, cause: "Conflict"}},
 		"ConflictParks": {"what is in the way is not acted upon",
 			"do@1", func(w *world) {
 				w.probe["a"] = func() (Observation, error) { return Observation{Verdict: Conflict, Message: "foreign volume"}, nil }
-			}, check{state: view.Suspended, acts: 0, cause: "Conflict"}},
+			}, check{state: view.Suspended, acts: 0, cause: "Conflict", back: true}},
 		"ErrorReplyProvesNothing": {"the effect is there, whatever the answer said (LAB-2)",
 			"do@1", func(w *world) {
 				w.act["a"] = func(int) error { w.done["a"] = true; return Errorf(Permanent, "PostValidation", "failed on n4") }
@@ -196,6 +211,9 @@ func TestOutcomes(t *testing.T) {
 				op := r.awaitState(id, c.want.state)
 				if len(r.w.acts) != c.want.acts {
 					t.Errorf("%s: %d acts, want %d", c.reason, len(r.w.acts), c.want.acts)
+				}
+				if c.want.cause == "Conflict" && op.PastPivot() == c.want.back {
+					t.Errorf("%s: past its pivot: %v", c.reason, op.PastPivot())
 				}
 				if c.want.cause != "" {
 					if op.Suspended.Cause != c.want.cause || !strings.Contains(op.Suspended.Next, id.String()) {

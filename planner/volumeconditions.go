@@ -55,6 +55,8 @@ func (v *volume) available(c *cycle) metav1.Condition {
 		return v1alpha1.Unavailable(v1alpha1.ReasonPlanning, "the volume is not there yet")
 	case v.g.New:
 		return v1alpha1.Unavailable(v1alpha1.ReasonPlanning, "the volume is there and was not started yet")
+	case !v.g.Started && of(v.ops, KindDeleteVolume) != nil:
+		return v1alpha1.Unavailable(v1alpha1.ReasonDeleting, "the volume was stopped in order to be deleted")
 	case !v.g.Started:
 		return v1alpha1.Unavailable(v1alpha1.ReasonNotStarted, "the volume is stopped; start it with: gluster volume start "+v.name())
 	case !told:

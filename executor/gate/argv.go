@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -120,7 +121,7 @@ func forms(text string) []form {
 	var out []form
 	for line := range strings.Lines(text) {
 		var f form
-		for _, w := range strings.Fields(line) {
+		for w := range strings.FieldsSeq(line) {
 			if f.repeat {
 				f.tail = append(f.tail, parseSlot(w))
 				continue
@@ -195,12 +196,7 @@ func (s slot) accepts(w string) bool {
 	if s.kind != "" {
 		return kind(s.kind, w)
 	}
-	for _, l := range s.words {
-		if l == w {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.words, w)
 }
 
 // kind reports whether w is a value of the kind.

@@ -105,8 +105,7 @@ func Handle(ctx context.Context, req Request, o Options) Reply {
 	g := &gate{o.withDefaults()}
 	rep, err := g.dispatch(ctx, req)
 	if err != nil {
-		var r *refusal
-		if errors.As(err, &r) {
+		if r, ok := errors.AsType[*refusal](err); ok {
 			rep = r.Reply
 		} else {
 			rep = refuse(ExitFailed, ReasonState, "%v", err)

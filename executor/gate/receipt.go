@@ -69,10 +69,10 @@ func (g *gate) load(attempt string) (record, error) {
 		return record{}, fmt.Errorf("reading the receipt of attempt %q: %w", attempt, err)
 	}
 	var r record
-	if json.Unmarshal(bytes.TrimSpace(b), &r) != nil || r.Attempt != attempt {
-		return record{Receipt: Receipt{Attempt: attempt}}, nil
+	if err := json.Unmarshal(bytes.TrimSpace(b), &r); err == nil && r.Attempt == attempt {
+		return r, nil
 	}
-	return r, nil
+	return record{Receipt: Receipt{Attempt: attempt}}, nil
 }
 
 // begin puts the receipt of req on disk; when it returns nil the effect may

@@ -156,9 +156,9 @@ func TestReplyErr(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := tc.rep.Err(Request{Attempt: "a"})
-			if s, ok := tc.want.(errHarmless); ok || tc.want == ErrInterrupted || tc.want == ErrState {
+			if _, ok := errors.AsType[errHarmless](tc.want); ok || errors.Is(tc.want, ErrInterrupted) || errors.Is(tc.want, ErrState) {
 				if !errors.Is(got, tc.want) {
-					t.Errorf("%s: %v, want %v", tc.reason, got, s)
+					t.Errorf("%s: %v, want %v", tc.reason, got, tc.want)
 				}
 			} else if d := cmp.Diff(tc.want, got, cmpopts.IgnoreFields(BusyError{}, "Text"), cmpopts.IgnoreFields(FencedError{}, "Text"),
 				cmpopts.IgnoreFields(MountError{}, "Text"), cmpopts.IgnoreFields(BrickError{}, "Text")); d != "" {

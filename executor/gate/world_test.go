@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -141,12 +142,7 @@ func (w *world) until(what string, cond func() bool) {
 func (w *world) began(do string) {
 	w.t.Helper()
 	w.until("the command to begin", func() bool {
-		for _, l := range w.runs() {
-			if l == "begin "+do {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(w.runs(), "begin "+do)
 	})
 }
 

@@ -60,8 +60,7 @@ func ProblemOf(err error) *Problem {
 	if err == nil {
 		return nil
 	}
-	var p *Problem
-	if errors.As(err, &p) {
+	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
 	reason := v1alpha1.ReasonServerUnreachable

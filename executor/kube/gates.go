@@ -100,8 +100,7 @@ func (g *Gates) Raise(ctx context.Context, pool, node string, fence uint64, take
 	defer cancel()
 	c := gate.NewClient(servers[i].Gate, pool, g.Instance, func() uint64 { return fence })
 	_, err = c.Claim(ctx, gate.ClaimMode{TakeOver: takeOver, LockWait: raiseWait})
-	var fenced *gate.FencedError
-	if errors.As(err, &fenced) {
+	if _, ok := errors.AsType[*gate.FencedError](err); ok {
 		return executor.Errorf(executor.Fenced, executor.ReasonSucceeded, "%w", err)
 	}
 	return err

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gluster/anthill/executor/gate"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/gluster/anthill/executor/gate"
 )
 
 // An exchange is one command on a server: input in, output and exit code out.
@@ -116,8 +117,7 @@ func (x *exchange) talk(c *conn, wait time.Duration) (result, error) {
 	}
 	s, err := x.open(c, wait)
 	if err != nil {
-		var busy *gate.BusyError
-		if errors.As(err, &busy) {
+		if _, ok := errors.AsType[*gate.BusyError](err); ok {
 			return result{}, err
 		}
 		return result{}, lost(err)

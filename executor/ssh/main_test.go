@@ -10,9 +10,10 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gluster/anthill/executor/gate"
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/executor/gate"
 )
 
 // The test binary is also the gate that the tests install, told apart by its
@@ -42,8 +43,7 @@ func inNamespace() int {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	if err != nil {

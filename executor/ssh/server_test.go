@@ -15,8 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gluster/anthill/executor/gate"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/gluster/anthill/executor/gate"
 )
 
 func TestInstallThenRun(t *testing.T) {

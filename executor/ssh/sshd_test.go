@@ -18,8 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gluster/anthill/executor/gate"
 	"golang.org/x/crypto/ssh"
+
+	"github.com/gluster/anthill/executor/gate"
 )
 
 const pool = "11111111-1111-4111-8111-111111111111"

@@ -58,11 +58,10 @@ func glusterError(err error) error {
 	}
 	class := executor.Uncertain
 	switch {
-	case gluster.IsDone(err):
-		return nil // already as wanted, it says; the probe decides
 	case gluster.IsBusy(err):
 		class = executor.Busy
-	case gluster.IsRetry(err), gluster.IsNeed(err):
+	case gluster.IsDone(err), gluster.IsRetry(err), gluster.IsNeed(err):
+		// Already as wanted, it may say: nothing was changed, and the probe tells.
 		class = executor.Transient
 	case gluster.IsTerminal(err):
 		class = executor.Permanent

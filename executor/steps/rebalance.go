@@ -94,7 +94,7 @@ func (b rebalance) judge(p planner.VolumeParams, sum taskSum, before baseline) (
 		}
 		receipt.Failures, receipt.Skipped, receipt.Warning = sum.failures, sum.skipped, "RebalanceIncomplete"
 		obs.Verdict = executor.Done
-		obs.Message = fmt.Sprintf("rebalance ended after %d runs with %d failures and %d files skipped; they stay, readable, where they are", before.Runs, sum.failures, sum.skipped)
+		obs.Message = fmt.Sprintf("rebalance ended in run %d with %d failures and %d files skipped; they stay, readable, where they are", before.Runs, sum.failures, sum.skipped)
 	default:
 		obs.Verdict = executor.Done
 		obs.Message = fmt.Sprintf("rebalance completed on %d nodes, %d files looked at", len(sum.completed), sum.files)

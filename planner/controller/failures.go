@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/go-multierror"
+	"github.com/hashicorp/go-multierror" //nolint:depguard // one object that fails must not hide what fails with the others
 )
 
 // failuresShown is how many failures of one cycle are told in its error.

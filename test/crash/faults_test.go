@@ -183,7 +183,7 @@ func commands(effects map[string]int) []string {
 			continue
 		}
 		kept := []string{}
-		for _, w := range strings.Fields(words) {
+		for w := range strings.FieldsSeq(words) {
 			if strings.Contains(w, "<id>") {
 				break
 			}

@@ -87,7 +87,7 @@ func onSmallDisk(t *testing.T, r *rig.Rig, sc *scenario) *simulation {
 		t.Cleanup(s.close)
 	}
 	must(t, err)
-	dir, err := os.MkdirTemp("", "anthill-disk-")
+	dir, err := os.MkdirTemp("", "anthill-disk-") //nolint:usetesting // unmounted by a later clean-up than t.TempDir removes it
 	must(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	must(t, syscall.Mount("anthill", dir, "tmpfs", 0, smallDisk))

@@ -3,6 +3,7 @@ package crash
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -275,7 +276,7 @@ func follow(ctx context.Context, op *rig.Operator, fn func(journal.Event) bool) 
 		}
 		return nil
 	})
-	if err == errSeen {
+	if errors.Is(err, errSeen) {
 		return nil
 	}
 	return err

@@ -34,20 +34,20 @@ type demo struct {
 }
 
 func (d *demo) run(ctx context.Context, cfg local.Config) error {
-	d.say("Building the operator")
+	d.sayf("Building the operator")
 	binary, err := rig.Build(ctx, d.checkout, filepath.Join(d.checkout, "bin"))
 	if err != nil {
 		return err
 	}
-	d.say("Starting four GlusterFS servers, etcd and kube-apiserver on this machine")
-	d.detail("the first time this compiles kube-apiserver: about five minutes on two cores")
+	d.sayf("Starting four GlusterFS servers, etcd and kube-apiserver on this machine")
+	d.detailf("the first time this compiles kube-apiserver: about five minutes on two cores")
 	if d.env, err = local.Up(ctx, cfg); err != nil {
 		return err
 	}
 	if d.rig, err = rig.New(ctx, d.env, d.checkout, binary, "operator"); err != nil {
 		return err
 	}
-	d.say("Starting the operator, with the rights of its ServiceAccount")
+	d.sayf("Starting the operator, with the rights of its ServiceAccount")
 	if err := d.start(ctx); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (d *demo) close() {
 
 // make declares a pool of three servers and a volume, and waits for both.
 func (d *demo) make(ctx context.Context) error {
-	d.say("Declaring a GlusterCluster with three GlusterNodes and a GlusterVolume of one replica set")
+	d.sayf("Declaring a GlusterCluster with three GlusterNodes and a GlusterVolume of one replica set")
 	if err := rig.Namespace(ctx, d.rig.Client, namespace); err != nil {
 		return err
 	}
@@ -111,14 +111,14 @@ func (d *demo) make(ctx context.Context) error {
 	if err := d.rig.AwaitConverged(ctx, time.Minute, vol); err != nil {
 		return d.failed(err)
 	}
-	d.say("Available: pool of 3 servers, volume %q with %d bricks, %s usable", volume, *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
+	d.sayf("Available: pool of 3 servers, volume %q with %d bricks, %s usable", volume, *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
 	return nil
 }
 
 // grow adds a server and a replica set under a client that writes, and kills
 // the operator in the middle of it.
 func (d *demo) grow(ctx context.Context) error {
-	d.say("Mounting the volume through FUSE; a client writes, re-reads and compares files from now on")
+	d.sayf("Mounting the volume through FUSE; a client writes, re-reads and compares files from now on")
 	mount, err := d.env.Mount(ctx, volume)
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func (d *demo) grow(ctx context.Context) error {
 		return err
 	}
 	time.Sleep(2 * time.Second)
-	d.say("Adding the fourth server and a second replica set")
+	d.sayf("Adding the fourth server and a second replica set")
 	node, err := d.rig.Node(namespace, cluster, secret, 4)
 	if err != nil {
 		return err
@@ -152,10 +152,10 @@ func (d *demo) grow(ctx context.Context) error {
 		return d.failed(err)
 	}
 	time.Sleep(3 * time.Second) // the command takes ten
-	d.say("kill -9 of the operator, in the middle of the rebalance command (process %d)", d.rig.Operator.PID())
+	d.sayf("kill -9 of the operator, in the middle of the rebalance command (process %d)", d.rig.Operator.PID())
 	d.rig.Operator.Kill()
 	time.Sleep(2 * time.Second)
-	d.say("Starting it again: it looks first, and goes on where the world is")
+	d.sayf("Starting it again: it looks first, and goes on where the world is")
 	if err := d.start(ctx); err != nil {
 		return err
 	}
@@ -177,15 +177,15 @@ func (d *demo) grow(ctx context.Context) error {
 	if p := report.Problem(); p != "" {
 		return fmt.Errorf("the client saw: %s", p)
 	}
-	d.say("Grown: 4 servers, %d bricks, %s usable", *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
-	d.say("The client wrote %d files and read %d: no error, every checksum equal, longest call %d ms",
+	d.sayf("Grown: 4 servers, %d bricks, %s usable", *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
+	d.sayf("The client wrote %d files and read %d: no error, every checksum equal, longest call %d ms",
 		report.Written, report.Read, report.SlowestMillis)
 	return nil
 }
 
 // account prints what the journal has to say.
 func (d *demo) account(ctx context.Context) error {
-	d.say("What the journal says (anthill journal ls --all)")
+	d.sayf("What the journal says (anthill journal ls --all)")
 	out, err := d.rig.Operator.CLI(ctx, "journal", "ls", "--all")
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ func (d *demo) account(ctx context.Context) error {
 	if id == "" {
 		return fmt.Errorf("the journal has no add-brick operation")
 	}
-	d.say("The operation that outlived the kill (anthill journal show %s)", id)
+	d.sayf("The operation that outlived the kill (anthill journal show %s)", id)
 	if out, err = d.rig.Operator.CLI(ctx, "journal", "show", id); err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (d *demo) account(ctx context.Context) error {
 
 func (d *demo) farewell() {
 	if !d.keep {
-		d.say("Done. `make demo KEEP=1` leaves it up to play with")
+		d.sayf("Done. `make demo KEEP=1` leaves it up to play with")
 		return
 	}
 	fmt.Printf(`
@@ -232,11 +232,11 @@ func (d *demo) failed(err error) error {
 	return fmt.Errorf("%w\nlast lines of the operator's log:\n%s", err, local.Tail(d.rig.Operator.LogFile(), 20))
 }
 
-func (d *demo) say(format string, args ...any) {
+func (d *demo) sayf(format string, args ...any) {
 	fmt.Printf("%6.1fs  %s\n", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
 }
 
-func (d *demo) detail(format string, args ...any) {
+func (d *demo) detailf(format string, args ...any) {
 	fmt.Printf("%6.1fs      %s\n", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
 }
 

@@ -39,7 +39,7 @@ func (f *follower) again(ctx context.Context, d *demo) *follower {
 		defer close(g.done)
 		c, err := journal.Dial(ctx, journal.SocketPath(d.rig.Operator.Journal()))
 		if err != nil {
-			d.detail("following the journal: %v", err)
+			d.detailf("following the journal: %v", err)
 			return
 		}
 		defer c.Close()
@@ -85,7 +85,7 @@ func (f *follower) event(d *demo, ev journal.Event) {
 		}
 	}
 	if text := f.text(ev); text != "" {
-		d.detail("%s", text)
+		d.detailf("%s", text)
 	}
 	f.waits = deleteHit(f.waits, ev)
 }

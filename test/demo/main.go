@@ -46,7 +46,7 @@ func run(ctx context.Context, keep, down bool) (err error) {
 		return err
 	}
 	d := &demo{checkout: checkout, keep: keep, began: time.Now()}
-	cfg.Log = func(line string) { d.detail("%s", line) }
+	cfg.Log = func(line string) { d.detailf("%s", line) }
 	defer func() {
 		d.close()
 		if keep && err == nil {
@@ -56,7 +56,7 @@ func run(ctx context.Context, keep, down bool) (err error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if d.env != nil {
-			d.say("Taking everything down")
+			d.sayf("Taking everything down")
 		}
 		err = errors.Join(err, local.Down(ctx, cfg))
 	}()

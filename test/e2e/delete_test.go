@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/test/local"
@@ -69,6 +70,7 @@ func TestConfirmedDeletionWaitsForServersAndRetires(t *testing.T) {
 
 	down := p.servers(r)[2]
 	must(t, down.StopGlusterd(t.Context()))
+	condition(t, r, p.node(t, r, 3), v1alpha1.ConditionAvailable, metav1.ConditionFalse, v1alpha1.ReasonGlusterdDown)
 	confirm(t, r, v)
 	blocked(t, r, v, v1alpha1.ReasonNodesDown, "node-3")
 	r.Operator.Kill()

@@ -41,6 +41,7 @@ var (
 	shared *pool
 	dirty  = map[int]*pool{}
 	spaces = 0
+	failed = false // a test did; its pools are forgotten before the next one
 )
 
 // begin gives a test the environment. Should the test fail, it prints what the
@@ -52,11 +53,20 @@ func begin(t *testing.T) *rig.Rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		r.Operator.Env = nil
 		if t.Failed() {
 			t.Logf("what the objects say:\n%s\nthe operator's account:\n%s", said(r), r.Operator.Account(context.Background()))
-			shared = nil
+			failed = true
 		}
 	})
+	if failed {
+		for _, p := range dirty {
+			if p != nil {
+				p.forget(t, r)
+			}
+		}
+		failed, shared = false, nil
+	}
 	if !r.Operator.Running() {
 		restart(t, r)
 	}

@@ -71,7 +71,7 @@ func (o *Operator) Start() error {
 	}
 	args := append([]string{"manager", "--journal", o.Journal(), "--kubeconfig", o.Kubeconfig, "--instance", instance,
 		"--health-probe-bind-address", health, "--metrics-bind-address", metrics}, o.Args...)
-	cmd := exec.Command(o.Binary, args...)
+	cmd := exec.CommandContext(context.Background(), o.Binary, args...)
 	cmd.Env = append(os.Environ(), o.Env...)
 	cmd.Stdout, cmd.Stderr = log, log
 	// It dies with the program that started it: nothing is left behind.
@@ -199,7 +199,7 @@ func (o *Operator) CLI(ctx context.Context, args ...string) (string, error) {
 
 // freePort finds an address on loopback nobody listens on.
 func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("finding a port: %w", err)
 	}

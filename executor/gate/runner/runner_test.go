@@ -6,9 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/gluster/anthill/executor/gate"
 	"github.com/gluster/anthill/executor/gluster"
-	"github.com/google/go-cmp/cmp"
 )
 
 // transport answers with a function.

@@ -16,8 +16,7 @@ func main() {
 	defer stop()
 	if err := root().ExecuteContext(ctx); err != nil {
 		// What ran on a machine has said itself why it failed.
-		var status exitStatus
-		if errors.As(err, &status) {
+		if status, ok := errors.AsType[exitStatus](err); ok {
 			os.Exit(int(status))
 		}
 		fmt.Fprintln(os.Stderr, "local:", err)
