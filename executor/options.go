@@ -77,8 +77,13 @@ type Options struct {
 	// CrashBudget is in how many epochs a step may have been running when the
 	// operator died before its operation is parked; default 5.
 	CrashBudget int
-	Metrics     *Metrics // default: a set that is not registered
+	// Grace is how long an attempt under way is waited for after the engine was
+	// told to stop; default 10 s.
+	Grace   time.Duration
+	Metrics *Metrics // default: a set that is not registered
 }
+
+const graceDefault = 10 * time.Second
 
 func (o *Options) defaults() {
 	if o.Clock == nil {
@@ -98,6 +103,9 @@ func (o *Options) defaults() {
 	}
 	if o.CrashBudget == 0 {
 		o.CrashBudget = 5
+	}
+	if o.Grace == 0 {
+		o.Grace = graceDefault
 	}
 	if o.Fencer == nil {
 		o.Fencer = noFence{}

@@ -29,6 +29,11 @@ const hold = time.Second
 // run goes from step to step until one has to wait.
 func (t *turn) run(ctx context.Context) (time.Duration, error) {
 	for range len(t.op.Steps) + 1 {
+		if ctx.Err() != nil { // nothing new is begun
+			soft, release := t.lane.e.graced(ctx)
+			defer release()
+			return 0, t.flush(soft)
+		}
 		k := t.op.Current()
 		if k == len(t.op.Steps) {
 			return 0, t.complete(ctx)
@@ -155,6 +160,8 @@ func (t *turn) notStarted(ctx context.Context, k int, spec Spec, obs Observation
 // act carries the attempt out and judges it by what is seen afterwards.
 func (t *turn) act(ctx context.Context, k int, spec Spec, act Actor, in *Turn) (time.Duration, bool, error) {
 	e, s := t.lane.e, &t.op.Steps[k]
+	ctx, release := e.graced(ctx)
+	defer release()
 	in.Op, in.Step, in.Started, in.Now = t.op, s, s.Start, e.opts.Clock.Now()
 	in.Record = func(ctx context.Context, receipt json.RawMessage) error {
 		return t.record(ctx, k, receipt)

@@ -30,10 +30,11 @@ type world struct {
 	prepare map[string]func() error
 	over    map[string]func() (bool, string, error)
 	undone  []string
+	slow    map[string]time.Duration
 }
 
 func newWorld() *world {
-	return &world{done: map[string]bool{}, act: map[string]func(int) error{}, probe: map[string]func() (Observation, error){},
+	return &world{slow: map[string]time.Duration{}, done: map[string]bool{}, act: map[string]func(int) error{}, probe: map[string]func() (Observation, error){},
 		prepare: map[string]func() error{}, over: map[string]func() (bool, string, error){}}
 }
 
@@ -62,6 +63,19 @@ func (s scripted) Prepare(_ context.Context, t *Turn) (Intent, error) {
 		}
 	}
 	return Intent{Originator: "n1", Argv: []string{"do", t.Step.ID, string(t.Params)}}, nil
+}
+
+// slowly takes its time after the effect.
+type slowly struct{ scripted }
+
+func (s slowly) Act(ctx context.Context, t *Turn) (json.RawMessage, error) {
+	raw, err := s.scripted.Act(ctx, t)
+	select {
+	case <-time.After(s.w.slow[t.Step.ID]):
+		return raw, err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 func (s scripted) Act(_ context.Context, t *Turn) (json.RawMessage, error) {
@@ -112,6 +126,7 @@ func registry(t *testing.T, w *world) *Registry {
 	t.Helper()
 	r, err := NewRegistry(
 		Spec{Name: "do@1", Step: scripted{w}, Safety: Idempotent},
+		Spec{Name: "slow@1", Step: slowly{scripted{w}}, Safety: Idempotent, Timeout: 2 * time.Hour},
 		Spec{Name: "settle@1", Step: settling{scripted{w}}, Safety: ProbeDecidable},
 		Spec{Name: "undo@1", Step: undoing{scripted{w}}, Safety: Idempotent},
 		Spec{Name: "once@1", Step: scripted{w}, Safety: AtMostOnce},
@@ -132,7 +147,8 @@ type rig struct {
 	state *view.Tracker
 	e     *Engine
 	opts  Options
-	stop  func()
+	stop  func() // ends the engine and closes the journal
+	end   func() // ends the engine
 	ids   byte
 }
 
@@ -170,11 +186,14 @@ func (r *rig) run() {
 	r.e = New(r.j, r.state, registry(r.t, r.w), r.j.Epoch(), r.opts)
 	done := make(chan error, 1)
 	go func() { done <- r.e.Run(ctx) }()
-	r.stop = func() {
+	r.end = func() {
 		cancel()
 		if err := <-done; err != nil {
 			r.t.Error(err)
 		}
+	}
+	r.stop = func() {
+		r.end()
 		if err := r.j.Close(); err != nil {
 			r.t.Error(err)
 		}
