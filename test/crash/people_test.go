@@ -35,10 +35,28 @@ func (p *pool) foreignCommands(t *testing.T) {
 	})
 	node := p.node(t, 5)
 	must(t, p.rig.Client.Create(t.Context(), node))
-	err := p.rig.AwaitCondition(t.Context(), late, node, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "")
+	advised := func() bool {
+		return strings.Contains(rig.Message(node, v1alpha1.ConditionProgressing), "restart glusterd there")
+	}
+	must(t, p.rig.Await(t.Context(), late, node, func() string {
+		if advised() {
+			return ""
+		}
+		if s := rig.Is(node, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""); s != "" {
+			return s
+		}
+		return rig.Is(node, v1alpha1.ConditionProgressing, metav1.ConditionFalse, "")
+	}))
 	stop()
 	wg.Wait()
-	must(t, err)
+	if advised() {
+		// Rarely, on a busy machine, a foreign command is given at the one moment in
+		// which glusterd lets the new peer miss it. It is said what helps; it does.
+		t.Logf("the new server missed a foreign change: %s", rig.Message(node, v1alpha1.ConditionProgressing))
+		must(t, p.rig.Env.Server(5).StopGlusterd(t.Context()))
+		must(t, p.rig.Env.Server(5).StartGlusterd(t.Context()))
+	}
+	must(t, p.rig.AwaitCondition(t.Context(), late, node, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	t.Logf("%d foreign commands, %d refused", set, refused)
 	if set == 0 {
 		t.Error("nobody disturbed")
