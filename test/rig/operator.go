@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -195,14 +194,4 @@ func (o *Operator) CLI(ctx context.Context, args ...string) (string, error) {
 		return string(out), fmt.Errorf("anthill %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return string(out), nil
-}
-
-// freePort finds an address on loopback nobody listens on.
-func freePort() (string, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("finding a port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().String(), nil
 }
