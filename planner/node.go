@@ -66,7 +66,7 @@ func newNode(cr *v1alpha1.GlusterNode, obs Observed) *node {
 			n.uuid = srv.UUID
 		}
 	}
-	for _, path := range cr.Spec.External.BrickDirs {
+	for _, path := range cr.BrickDirs() {
 		n.dirs = append(n.dirs, n.judgeDir(string(path)))
 	}
 	return n
@@ -105,7 +105,7 @@ func (d *dir) broken() bool {
 func (d *dir) registrable() bool { return d.seen && d.mount.Error == "" && !d.mount.Registered }
 
 func (n *node) name() string    { return n.cr.Name }
-func (n *node) address() string { return n.cr.Spec.External.Address }
+func (n *node) address() string { return n.cr.Address() }
 func (n *node) object() string  { return nodeObject(n.cr.Name) }
 func (n *node) deleting() bool  { return n.cr.DeletionTimestamp != nil }
 

@@ -81,7 +81,8 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 
 func (w *world) addNode(name, zone string, dirs ...string) {
 	n := &v1alpha1.GlusterNode{ObjectMeta: w.meta(name)}
-	n.Spec.Cluster, n.Spec.Zone, n.Spec.External.Address = w.cluster.Name, zone, name+".example"
+	n.Spec.Cluster, n.Spec.Zone = w.cluster.Name, zone
+	n.Spec.External = &v1alpha1.ExternalServer{Address: name + ".example"}
 	w.nodes = append(w.nodes, n)
 	s := &server{uuid: "uuid-" + name, mounts: map[string]Mount{}, hides: map[string]bool{}, state: map[string]string{}, dead: map[string]bool{}}
 	w.servers[name] = s

@@ -16,6 +16,19 @@ const (
 	AnnotationConfirmDelete = "anthill.gluster.org/confirm-delete"
 )
 
+// AnnotationTemplate on a GlusterNode that Anthill made names the template of
+// the cluster it was made from. Anthill sets it; what is edited in such a node
+// is put back.
+const AnnotationTemplate = "anthill.gluster.org/template"
+
+// Labels of everything that Anthill makes in Kubernetes.
+const (
+	// LabelCluster and LabelNode name the GlusterCluster and the GlusterNode, in
+	// the same namespace, that an object was made for.
+	LabelCluster = "anthill.gluster.org/cluster"
+	LabelNode    = "anthill.gluster.org/node"
+)
+
 // Finalizer keeps an object until Anthill has let go of it. While an object
 // waits on it, the condition Blocked or Progressing says for what.
 const Finalizer = "operator.gluster.org/anthill"

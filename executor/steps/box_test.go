@@ -154,8 +154,8 @@ func (w *boxWorld) servers() []kube.Server {
 	var out []kube.Server
 	for i := range w.b.nodes {
 		n := &w.b.nodes[i]
-		out = append(out, kube.Server{Node: n.Name, Address: n.Spec.External.Address, Dirs: []string{"/bricks/b1", "/bricks/b2"},
-			UUID: n.Status.UUID, Gate: w.b.pool.Transport(n.Spec.External.Address)})
+		out = append(out, kube.Server{Node: n.Name, Address: n.Address(), Dirs: []string{"/bricks/b1", "/bricks/b2"},
+			UUID: n.Status.UUID, Gate: w.b.pool.Transport(n.Address())})
 	}
 	return out
 }
@@ -188,8 +188,7 @@ func (b *box) addNode(i int) {
 	defer b.world.mu.Unlock()
 	n := v1alpha1.GlusterNode{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i), Namespace: "ns", Generation: 1}}
 	n.Spec.Cluster = "c"
-	n.Spec.External.Address = fmt.Sprintf("s%d", i)
-	n.Spec.External.BrickDirs = []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}
+	n.Spec.External = &v1alpha1.ExternalServer{Address: fmt.Sprintf("s%d", i), BrickDirs: []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}}
 	b.nodes = append(b.nodes, n)
 }
 
