@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
 )
@@ -42,7 +44,15 @@ func (c *cycle) removePod(n *node, why string) outcome {
 // nodes that were made from its templates. It says what is still there; empty if
 // nothing is.
 func (c *cycle) podsGone() string {
-	var pods, nodes []string
+	var pods, nodes, volumes []string
+	for _, v := range c.volumes {
+		if !slices.Contains(c.out.Release, v.object()) {
+			volumes = append(volumes, v.object())
+		}
+	}
+	if len(volumes) > 0 && slices.ContainsFunc(c.nodes, func(n *node) bool { return n.cr.IsPod() }) {
+		return "its pods serve volumes, whose objects go first: " + listed(volumes) // clients may have mounted them
+	}
 	for _, n := range c.nodes {
 		if !n.cr.IsPod() {
 			continue
