@@ -8,7 +8,7 @@ export CGO_ENABLED ?= 0
 include test/tools/tools.mk
 include test/local/local.mk
 
-.PHONY: help build check test test-servers test-full demo demo-down bench bench-quick
+.PHONY: help build check test test-full demo demo-down bench bench-quick
 
 help: ## List the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -23,14 +23,11 @@ check: fmt-check generated-check ## Format, vet and unit tests of the product (n
 	$(GO) vet -C test ./...
 	$(GO) test -short ./...
 
-test: ## Unit and property tests, conformance with real glusterd, the API on a real kube-apiserver (root)
+# Two packages at a time: they mostly wait, each for servers of its own.
+test: ## Everything that needs no Kubernetes nodes: unit and property tests, real glusterd, real kube-apiserver, crashes (root)
 	@$(LOCAL) preflight
 	$(GO) test -timeout 15m ./...
-	$(GO) test -C test -count=1 -p 1 -timeout 30m ./api/... ./bench/... ./conformance/... ./demo/... ./local/... ./rig/...
-
-test-servers: ## The operator: behaviour, crash sweep, kills, fencing, lost journals, on real servers (root, an hour)
-	@$(LOCAL) preflight
-	$(GO) test -C test -count=1 -p 1 -timeout 90m ./e2e ./crash
+	$(GO) test -C test -count=1 -p 2 -timeout 30m ./...
 
 test-full: ## All of it with whole matrices instead of seeded parts (root, hours)
 	@$(LOCAL) preflight

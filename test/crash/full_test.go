@@ -2,9 +2,13 @@ package crash
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -12,6 +16,7 @@ import (
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/executor/gluster/sim"
+	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/test/rig"
 )
 
@@ -43,6 +48,7 @@ func TestDiskFull(t *testing.T) {
 	t.Run("UnderWay", func(t *testing.T) {
 		s := onSmallDisk(t, r, by["Create"])
 		ctx := within(t, convergeMax)
+		values := 0
 		// The disk fills up while gluster is at it.
 		must(t, s.pool.AddRule(sim.Rule{Name: ruleName, Command: "volume create", Effect: sim.EffectHeld}))
 		must(t, by["Create"].declare(ctx, s))
@@ -54,15 +60,17 @@ func TestDiskFull(t *testing.T) {
 		}))
 		fill(t, s)
 		must(t, s.pool.Release(ruleName))
-		must(t, eventually(ctx, func() error { return isFull(ctx, s.op) }))
-		v, err := s.op.View(ctx)
-		must(t, err)
-		if n := len(v.Open()); n != 1 {
-			t.Errorf("%d operations are open, want the one under way", n)
-		}
-		if done := effects(s.pool.Effects()[s.effects:]); done["run volume start "+volumeName] != 0 {
-			t.Errorf("steps were begun that could not be recorded: %v", done)
-		}
+		// What the file has free is used up first: one option after the other.
+		must(t, eventually(ctx, func() error {
+			values++
+			if err := change(ctx, s, &v1alpha1.GlusterVolume{}, volumeName, func(v *v1alpha1.GlusterVolume) {
+				v.Spec.Options["performance.cache-size"] = v1alpha1.OptionValue(fmt.Sprintf("%dMB", 100+values))
+			}); err != nil {
+				return err
+			}
+			return isFull(ctx, s.op)
+		}))
+		recorded(t, s)
 		empty(t, s)
 		must(t, s.awaitConverged(ctx, convergeMax, by["Create"]))
 		must(t, s.op.Verify(ctx))
@@ -72,7 +80,30 @@ func TestDiskFull(t *testing.T) {
 				t.Errorf("%q was done %d times", what, n)
 			}
 		}
+		recorded(t, s)
 	})
+}
+
+// recorded fails if the pool saw an effect of an attempt that the journal does
+// not hold.
+func recorded(t *testing.T, s *simulation) {
+	t.Helper()
+	events, err := s.op.Events(t.Context(), 1)
+	must(t, err)
+	var attempts []string
+	for _, ev := range events {
+		var started journal.Started
+		if ev.Type == journal.StepStarted {
+			must(t, json.Unmarshal(ev.Data, &started))
+			attempts = append(attempts, started.AttemptID)
+		}
+	}
+	for _, e := range s.pool.Effects() {
+		known := func(a string) bool { return e.Attempt == a || strings.HasPrefix(e.Attempt, a+".") } // one for each server
+		if e.Attempt != "" && !slices.ContainsFunc(attempts, known) {
+			t.Errorf("%s %v on %s was done by attempt %q, which is not on record", e.Verb, e.Argv, e.Server, e.Attempt)
+		}
+	}
 }
 
 // smallDisk is the size of the journal's disk.

@@ -22,8 +22,8 @@ import (
 type tree map[string]string
 
 // passing are where only what passes is kept: kernel's own, and what daemons
-// write while they run.
-var passing = []string{"/dev", "/proc", "/sys", "/run", "/tmp"}
+// write while they run, the gate's looks included.
+var passing = []string{"/dev", "/proc", "/sys", "/run", "/tmp", gate.StateDir + "/tmp"}
 
 // gluster are glusterd's own places: what is in them is its matter.
 var glustersOwn = []string{"/var/lib/glusterd", "/var/log"}

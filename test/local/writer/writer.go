@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -160,6 +161,10 @@ func (w *writer) check(f File) bool {
 	sum, n, err := "", int64(0), error(nil)
 	failed := w.call("read", "read "+f.Name, func() error {
 		sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
+		if errors.Is(err, syscall.EINVAL) {
+			w.retried(f, err)
+			sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
+		}
 		if err != nil && !w.expected(f) {
 			return nil
 		}
@@ -178,6 +183,16 @@ func (w *writer) check(f File) bool {
 		return false
 	}
 	return true
+}
+
+// retried counts a read that gluster refused for no reason of the file's, and
+// lets its client come to rest.
+func (w *writer) retried(f File, err error) {
+	w.mu.Lock()
+	w.rep.Retried++
+	w.sample("read " + f.Name + ": " + err.Error() + "; tried again")
+	w.mu.Unlock()
+	time.Sleep(errorPause)
 }
 
 // expected tells whether f should still be there.
