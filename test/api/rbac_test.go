@@ -34,10 +34,13 @@ func TestOperatorRights(t *testing.T) {
 				right{gluster, r, "status", ns, []string{"patch"}})
 		}
 		return append(rights,
+			right{gluster, "glusternodes", "", ns, []string{"create", "update", "delete"}}, // of templates
 			right{"", "secrets", "", ns, []string{"get"}},
 			right{events, "events", "", ns, []string{"create", "patch"}})
 	}
 	never := []right{
+		{gluster, "glusterclusters", "", "gluster", []string{"create", "update", "delete", "deletecollection"}},
+		{gluster, "glusternodes", "", "gluster", []string{"deletecollection"}},
 		{gluster, "glustervolumes", "", "gluster", []string{"create", "update", "delete", "deletecollection"}},
 		{"", "secrets", "", "gluster", []string{"list", "watch", "create", "update", "patch", "delete"}},
 		{"", "secrets", "", "", []string{"list", "watch"}},
