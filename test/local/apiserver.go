@@ -9,6 +9,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/program"
 )
 
 // Components of the control plane, as the state file and logs name them.
@@ -33,7 +36,7 @@ func (a *APIServer) Kubeconfig() string { return filepath.Join(a.env.dir, "kubec
 func (a *APIServer) URL() string { return "https://" + a.env.HostIP() + ":6443" }
 
 // Kubectl is the path of kubectl, built with Config.Kubectl.
-func (a *APIServer) Kubectl() string { return kubeBinary("kubectl", a.env.cfg.Checkout).path() }
+func (a *APIServer) Kubectl() string { return program.Kube(a.env.cfg.Checkout, "kubectl").Path() }
 
 // Running tells whether the API server's process is alive.
 func (a *APIServer) Running() bool { return a.env.load().Procs[apiServerName].alive() }
@@ -89,14 +92,14 @@ func (a *APIServer) KillEtcd(ctx context.Context) error {
 // AwaitReady waits until the API server says that it is ready and the default
 // namespace exists, which it makes after that.
 func (a *APIServer) AwaitReady(ctx context.Context) error {
-	return until(ctx, apiReadyMax, "kube-apiserver is ready", a.env.logFile(apiServerName), a.probe)
+	return await.Until(ctx, apiReadyMax, "kube-apiserver is ready", a.env.logFile(apiServerName), a.probe)
 }
 
 // probe fails unless the API server is ready.
 func (a *APIServer) probe(ctx context.Context) error {
 	for _, name := range []string{etcdName, apiServerName} {
 		if !a.env.load().Procs[name].alive() {
-			return fmt.Errorf("%s is not running%s", name, tail(a.env.logFile(name), 3))
+			return fmt.Errorf("%s is not running%s", name, await.Tail(a.env.logFile(name), 3))
 		}
 	}
 	config, err := a.RestConfig()
@@ -117,7 +120,7 @@ func (a *APIServer) probe(ctx context.Context) error {
 
 // launch starts a component with its log.
 func (a *APIServer) launch(ctx context.Context, name string, flags []string) error {
-	path := kubeBinary(name, a.env.cfg.Checkout).path()
+	path := program.Kube(a.env.cfg.Checkout, name).Path()
 	b := birth{
 		role:  roleExec,
 		argv:  name + " of environment " + a.env.net.id,

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // auditPolicy has every attempt to write logged, with its answer, and no reads.
@@ -46,7 +48,7 @@ func (a *APIServer) writeAuditPolicy() error {
 	if !a.env.cfg.Audit {
 		return nil
 	}
-	return writeFile(a.auditPolicyFile(), []byte(auditPolicy), 0o644)
+	return atomicfile.Write(a.auditPolicyFile(), []byte(auditPolicy), 0o644)
 }
 
 // auditFlags: a write is in the log before it is answered.

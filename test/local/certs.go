@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // certLife is how long an environment's certificates are valid.
@@ -130,5 +132,5 @@ func writeKey(file string, key *ecdsa.PrivateKey) error {
 }
 
 func writePEM(file, kind string, der []byte, mode os.FileMode) error {
-	return writeFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
+	return atomicfile.Write(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
 }

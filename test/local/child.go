@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // roleVariable makes this program one of its own children.
@@ -180,11 +182,11 @@ func awaitReady(ctx context.Context, ready *os.File, b birth) error {
 	case string(line) == readyLine:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("waiting until %s is ready: %w%s", b.argv, context.Cause(ctx), tail(b.log, tailLines))
+		return fmt.Errorf("waiting until %s is ready: %w%s", b.argv, context.Cause(ctx), await.Tail(b.log, await.TailLines))
 	case err != nil:
 		return fmt.Errorf("waiting until %s is ready: %w", b.argv, err)
 	default:
-		return fmt.Errorf("%s ended while starting%s", b.argv, tail(b.log, tailLines))
+		return fmt.Errorf("%s ended while starting%s", b.argv, await.Tail(b.log, await.TailLines))
 	}
 }
 

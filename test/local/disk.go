@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // attachTries bounds the race for a free loop device with other programs.
@@ -102,7 +104,7 @@ func loopsOf(dir string) (map[string]string, error) {
 // mount namespace unmounts in the background, and an image that is attached
 // twice is damaged. Devices that nothing uses are told to go.
 func awaitNoLoops(ctx context.Context, dir string, deadline time.Duration) error {
-	return until(ctx, deadline, "the loop devices of "+dir+" are free", "", func(context.Context) error {
+	return await.Until(ctx, deadline, "the loop devices of "+dir+" are free", "", func(context.Context) error {
 		loops, err := loopsOf(dir)
 		if err != nil || len(loops) == 0 {
 			return err

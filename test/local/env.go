@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gluster/anthill/test/filelock"
 )
 
 // ErrNotUp is returned by Open for an environment that is not, or only
@@ -155,11 +157,11 @@ func (e *Env) change(edit func(*state) error) error {
 	defer cancel()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l, err := takeLock(ctx, e.stateFile()+".lock")
+	l, err := filelock.Take(ctx, e.stateFile()+".lock")
 	if err != nil {
 		return err
 	}
-	defer l.release()
+	defer l.Release()
 	s := loadState(e.stateFile())
 	if s == nil {
 		return fmt.Errorf("changing the state of environment %s: %w", e.net.id, ErrNotUp)

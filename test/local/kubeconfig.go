@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // tokenLife is how long a ServiceAccount's kubeconfig works.
@@ -62,7 +64,7 @@ func (a *APIServer) writeKubeconfig() error {
 	if err != nil {
 		return err
 	}
-	return writeFile(a.Kubeconfig(), data, 0o600)
+	return atomicfile.Write(a.Kubeconfig(), data, 0o600)
 }
 
 // kubeconfig returns a self-contained kubeconfig for one user.

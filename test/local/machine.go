@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // Deadlines of what is waited for on a machine.
@@ -190,8 +192,11 @@ func (m *Machine) Signal(sig syscall.Signal, match func(Process) bool) (int, err
 	return n, nil
 }
 
-// pauseRounds bounds how often Pause looks for processes born meanwhile.
-const pauseRounds = 100
+// How often, and after what time, Pause looks for processes born meanwhile.
+const (
+	pauseRounds = 100
+	pauseEvery  = 5 * time.Millisecond
+)
 
 // Pause stops every process of the machine (SIGSTOP), as a machine that hangs:
 // its kernel still acknowledges what arrives.
@@ -202,7 +207,7 @@ func (m *Machine) Pause() error {
 		if err != nil || n == 0 {
 			return err
 		}
-		time.Sleep(pollEvery / 5)
+		time.Sleep(pauseEvery)
 	}
 	return fmt.Errorf("pausing %s: processes still run after %d rounds", m.name, pauseRounds)
 }
@@ -226,5 +231,5 @@ func (m *Machine) SetHosts(entries ...string) error {
 	if len(entries) > 0 {
 		text = strings.Join(append([]string{"127.0.0.1 localhost"}, entries...), "\n") + "\n"
 	}
-	return writeFile(filepath.Join(m.Root(), "etc/hosts"), []byte(text), 0o644)
+	return atomicfile.Write(filepath.Join(m.Root(), "etc/hosts"), []byte(text), 0o644)
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/program"
 )
 
 // What an environment needs on disk beside its bricks, in MiB.
@@ -142,10 +144,10 @@ func hasDisk(cfg Config) error {
 	if !cfg.APIServer {
 		return nil
 	}
-	if _, err := os.Stat(kubeBinary(apiServerName, cfg.Checkout).path()); err == nil {
+	if _, err := os.Stat(program.Kube(cfg.Checkout, apiServerName).Path()); err == nil {
 		return nil
 	}
-	cache, err := CacheDir()
+	cache, err := program.CacheDir()
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // setupMax bounds downloading and installing packages.
@@ -75,7 +77,7 @@ func apt(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"-q"}, args...)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("running apt-get %s: %w: %s", args[0], errors.Join(err, context.Cause(ctx)), lastLines(string(out), 5))
+		return fmt.Errorf("running apt-get %s: %w: %s", args[0], errors.Join(err, context.Cause(ctx)), await.LastLines(string(out), 5))
 	}
 	return nil
 }
