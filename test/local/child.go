@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/gluster/anthill/test/await"
 )
 
@@ -81,15 +83,26 @@ func sayReady() error {
 
 // execOrder is what a child with roleExec becomes.
 type execOrder struct {
-	Argv []string
-	Env  []string
-	Dir  string
+	Argv   []string
+	Env    []string
+	Dir    string
+	Mounts []Mounted // for this program only; needs a mount namespace of its own
 }
 
 func runExec() error {
 	var o execOrder
 	if err := readOrder(&o); err != nil {
 		return err
+	}
+	if len(o.Mounts) > 0 {
+		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+			return fmt.Errorf("making mounts private: %w", err)
+		}
+	}
+	for _, m := range o.Mounts {
+		if err := m.mount("/"); err != nil {
+			return err
+		}
 	}
 	if err := os.Chdir(o.Dir); err != nil {
 		return err

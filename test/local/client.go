@@ -73,7 +73,7 @@ func (e *Env) Mount(ctx context.Context, volume string) (*Mount, error) {
 	}
 	key := ""
 	err := e.change(func(s *state) error {
-		for n := 1; n < hostNumber-clientFirst; n++ {
+		for n := 1; n <= guestFirst-clientFirst; n++ {
 			key = "c" + strconv.Itoa(n)
 			if _, taken := s.Mounts[key]; !taken {
 				s.Mounts[key] = mount{Volume: volume}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -43,6 +44,7 @@ type Config struct {
 
 	APIServer bool // run etcd and kube-apiserver
 	Audit     bool // let kube-apiserver log what is written, see APIServer.Writes
+	Kubelets  bool // let kube-apiserver serve nodes, which package cluster adds
 	Kubectl   bool // build kubectl too (25 s, once)
 
 	// Fresh takes down what exists first. Without it Up keeps what runs, and
@@ -50,6 +52,11 @@ type Config struct {
 	Fresh bool
 	// KeepFailed leaves a half-failed Up as it is, to be looked at.
 	KeepFailed bool
+
+	// Then is for packages that build on this one: it runs under the
+	// environment's lock once the above serves, and before the environment counts
+	// as up. What it starts through the environment is taken down with it.
+	Then func(context.Context, *Env) error
 
 	// Log gets one line per thing done or waited for. Must be safe for
 	// concurrent use; nil discards.

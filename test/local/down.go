@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gluster/anthill/test/filelock"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // loopsEndMax bounds the wait for the kernel to let go of loop devices.
@@ -69,7 +70,7 @@ func (e *Env) down(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("unmounting %q: %w", point, err))
 		}
 	}
-	errs = append(errs, awaitNoLoops(ctx, e.dir, loopsEndMax))
+	errs = append(errs, loop.AwaitFree(ctx, e.dir, loopsEndMax))
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

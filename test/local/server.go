@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // Paths on a server.
@@ -218,7 +219,7 @@ func (s *Server) MountBrick(ctx context.Context, n int) error {
 	if err := s.awaitUnused(ctx, d); err != nil {
 		return err
 	}
-	device, hold, err := attachLoop(d.Image)
+	device, hold, err := loop.Attach(d.Image)
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func (s *Server) MountBrick(ctx context.Context, n int) error {
 // awaitUnused waits until the image of d backs no loop device.
 func (s *Server) awaitUnused(ctx context.Context, d disk) error {
 	return await.Until(ctx, machineEndMax, d.Dir+" of "+s.name+" is free", "", func(context.Context) error {
-		loops, err := loopsOf(s.Dir())
+		loops, err := loop.Below(s.Dir())
 		if err != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gluster/anthill/test/await"
 	"github.com/gluster/anthill/test/local/writer"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // dialMax is how long a connection to a live server may take at most, and a
@@ -156,7 +157,7 @@ func (v servers) volumeUnderAWriter(t *testing.T) {
 
 	s2 := env.Server(2)
 	must(t, s2.Kill(ctx))
-	if loops, err := loopsOf(s2.Dir()); err != nil || len(loops) > 0 {
+	if loops, err := loop.Below(s2.Dir()); err != nil || len(loops) > 0 {
 		t.Errorf("a killed server holds %v, %v", loops, err)
 	}
 	progress(ctx, t, m)

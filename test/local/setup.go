@@ -41,7 +41,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot
 	}
-	missing := missingPackages(true)
+	missing := missingPackages(everything)
 	if len(missing) == 0 {
 		fmt.Fprintln(out, "setup: every package is there")
 		return nil
@@ -66,7 +66,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 	if err := stopNew(ctx, out, daemons, initPID, before, units); err != nil {
 		return err
 	}
-	if still := missingPackages(true); len(still) > 0 {
+	if still := missingPackages(everything); len(still) > 0 {
 		return fmt.Errorf("installed, but still missing: %s", strings.Join(still, " "))
 	}
 	fmt.Fprintln(out, "setup: done")

@@ -19,7 +19,7 @@ import (
 
 func TestSetupOfACompleteMachineDoesNothing(t *testing.T) {
 	needRoot(t)
-	if missing := missingPackages(true); len(missing) > 0 {
+	if missing := missingPackages(everything); len(missing) > 0 {
 		t.Fatalf("this machine lacks %q: run make setup", missing)
 	}
 	var out bytes.Buffer

@@ -36,8 +36,11 @@ type state struct {
 	Bricks   int              `json:"bricks"`
 	BrickMiB int              `json:"brickMiB"`
 	API      bool             `json:"api"`
+	Kubelets bool             `json:"kubelets,omitempty"`
 	Procs    map[string]proc  `json:"procs"`  // by component: etcd, kube-apiserver, s1, c1
 	Mounts   map[string]mount `json:"mounts"` // by client: c1
+	// What a package that builds on this one must remember, by its name.
+	Notes map[string]string `json:"notes,omitempty"`
 }
 
 // mount is one FUSE mount of a volume.

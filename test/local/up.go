@@ -70,6 +70,7 @@ func (e *Env) up(ctx context.Context) error {
 		s.Phase = phaseStarting
 		s.Servers = max(s.Servers, e.cfg.Servers)
 		s.API = s.API || e.cfg.APIServer
+		s.Kubelets = s.Kubelets || e.cfg.Kubelets
 		return nil
 	})
 	if err != nil {
@@ -78,6 +79,11 @@ func (e *Env) up(ctx context.Context) error {
 	e.adopt(e.load())
 	if err := e.startAll(ctx); err != nil {
 		return err
+	}
+	if e.cfg.Then != nil {
+		if err := e.cfg.Then(ctx, e); err != nil {
+			return err
+		}
 	}
 	return e.change(func(s *state) error { s.Phase = phaseUp; return nil })
 }
@@ -109,7 +115,7 @@ func (e *Env) begin() (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := routesTaken()
+	taken, err := RoutesTaken()
 	if err != nil {
 		return nil, err
 	}
