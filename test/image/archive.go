@@ -118,4 +118,3 @@ func addBytes(w *tar.Writer, name string, data []byte) error {
 	_, err := io.Copy(w, bytes.NewReader(data))
 	return err
 }
-

@@ -37,14 +37,14 @@ func TestLayerOfFilesDependsOnContentOnly(t *testing.T) {
 	dir := t.TempDir()
 	from := filepath.Join(dir, "from")
 	must(t, os.WriteFile(from, []byte("text"), 0o600))
-	make := func(name string) Layer {
+	layer := func(name string) Layer {
 		l, err := LayerOf(filepath.Join(dir, name), File{Path: "/usr/bin/a", From: from, Mode: 0o755}, File{Path: "/usr/bin/b", From: from, Mode: 0o644})
 		must(t, err)
 		return l
 	}
-	first := make("1.tar")
+	first := layer("1.tar")
 	must(t, os.Chtimes(from, time.Unix(1e9, 0), time.Unix(1e9, 0)))
-	second := make("2.tar")
+	second := layer("2.tar")
 	if first.Digest != second.Digest {
 		t.Errorf("equal content has digests %s and %s", first.Digest, second.Digest)
 	}

@@ -106,6 +106,24 @@ func (c Config) withDefaults() (Config, error) {
 	return c, nil
 }
 
+// Root is the checkout that is meant, found from the working directory when c
+// names none.
+func (c Config) Root() (string, error) {
+	c, err := c.withDefaults()
+	return c.Checkout, err
+}
+
+// Hostname is the start of the host names of the environment's machines of a
+// kind: s, c, or what a guest's key starts with. It is there before the
+// environment is.
+func (c Config) Hostname(kind string) (string, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return "", err
+	}
+	return network{id: c.id()}.bridge() + "-" + kind, nil
+}
+
 // id names the environment on this machine: six hex digits, so that a link's
 // name (15 characters at most) has room for a server's.
 func (c Config) id() string {

@@ -94,6 +94,9 @@ func (e *Env) adopt(s *state) {
 // ID names the environment on this machine: six hex digits.
 func (e *Env) ID() string { return e.net.id }
 
+// Checkout is the root of the source tree that the environment belongs to.
+func (e *Env) Checkout() string { return e.cfg.Checkout }
+
 // Dir is the environment's folder.
 func (e *Env) Dir() string { return e.dir }
 

@@ -155,7 +155,7 @@ func hasXFS() error {
 // bricks are sparse, but a test may fill them.
 func hasDisk(cfg Config) error {
 	need := int64(diskOwnMiB) + int64(cfg.Servers)*(diskServerMiB+int64(cfg.Bricks)*int64(cfg.BrickMiB))
-	if err := room(baseDir, need, "the environment"); err != nil {
+	if err := Room(baseDir, need, "the environment"); err != nil {
 		return err
 	}
 	if !cfg.APIServer {
@@ -168,11 +168,11 @@ func hasDisk(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	return room(cache, diskBuildMiB, "compiling kube-apiserver")
+	return Room(cache, diskBuildMiB, "compiling kube-apiserver")
 }
 
-// room fails when the file system that holds path, or will, has not needMiB free.
-func room(path string, needMiB int64, what string) error {
+// Room fails when the file system that holds path, or will, has not needMiB free.
+func Room(path string, needMiB int64, what string) error {
 	at := path
 	for {
 		if _, err := os.Stat(at); err == nil || at == "/" {
