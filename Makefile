@@ -7,11 +7,12 @@ export CGO_ENABLED ?= 0
 
 include test/tools/tools.mk
 include test/local/local.mk
+include test/cluster/cluster.mk
 
 .PHONY: help build check test test-full demo demo-down bench bench-quick
 
 help: ## List the targets
-	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-16s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
 
 build: ## Build bin/anthill and the gate it installs on servers, statically
 	$(GO) build -trimpath -ldflags "-s -w" -o bin/anthill ./cmd/anthill
@@ -27,7 +28,15 @@ check: fmt-check generated-check ## Format, vet and unit tests of the product (n
 test: ## Everything that needs no Kubernetes nodes: unit and property tests, real glusterd, real kube-apiserver, crashes (root)
 	@$(LOCAL) preflight
 	$(GO) test -timeout 15m ./...
+<<<<<<< HEAD
 	$(GO) test -C test -count=1 -p 2 -timeout 30m ./...
+=======
+	$(GO) test -C test -count=1 -p 1 -timeout 30m ./api/... ./await/... ./bench/... ./conformance/... ./demo/... ./filelock/... ./local/... ./loop/... ./program/... ./rig/...
+
+test-servers: ## The operator: behaviour, crash sweep, kills, fencing, lost journals, on real servers (root, an hour)
+	@$(LOCAL) preflight
+	$(GO) test -C test -count=1 -p 1 -timeout 90m ./e2e ./crash
+>>>>>>> cluster
 
 test-full: ## All of it with whole matrices instead of seeded parts (root, hours)
 	@$(LOCAL) preflight

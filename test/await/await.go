@@ -1,4 +1,5 @@
-package local
+// Package await waits with a deadline and says what it waited for.
+package await
 
 import (
 	"bytes"
@@ -10,16 +11,19 @@ import (
 	"time"
 )
 
-// tailLines is how much of a log an error carries.
-const tailLines = 15
+// TailLines is how much of a log an error carries.
+const TailLines = 15
+
+// pollEvery is how often Until looks again.
+const pollEvery = 25 * time.Millisecond
 
 // tailBytesMax bounds what is read of a log for its tail.
 const tailBytesMax = 64 << 10
 
-// until calls probe until it returns nil, ctx ends or the deadline passes. The
+// Until calls probe until it returns nil, ctx ends or the deadline passes. The
 // error says what was waited for, what the last probe said, and the end of log
 // when one is given.
-func until(ctx context.Context, deadline time.Duration, what, log string, probe func(context.Context) error) error {
+func Until(ctx context.Context, deadline time.Duration, what, log string, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("not within %v", deadline))
 	defer cancel()
 	for {
@@ -29,27 +33,27 @@ func until(ctx context.Context, deadline time.Duration, what, log string, probe 
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waiting until %s: %w; last: %w%s", what, context.Cause(ctx), err, tail(log, tailLines))
+			return fmt.Errorf("waiting until %s: %w; last: %w%s", what, context.Cause(ctx), err, Tail(log, TailLines))
 		case <-time.After(pollEvery):
 		}
 	}
 }
 
-// tail returns the last lines of a file for the end of an error, headed by its
+// Tail returns the last lines of a file for the end of an error, headed by its
 // name, or nothing when there is no such file.
-func tail(file string, lines int) string {
+func Tail(file string, lines int) string {
 	if file == "" {
 		return ""
 	}
-	text := tailOf(file, lines)
+	text := TailOf(file, lines)
 	if text == "" {
 		return fmt.Sprintf(" (%s is empty)", file)
 	}
 	return fmt.Sprintf("\n  end of %s:\n  | %s", file, strings.ReplaceAll(text, "\n", "\n  | "))
 }
 
-// tailOf returns the last lines of a file, without the final newline.
-func tailOf(file string, lines int) string {
+// TailOf returns the last lines of a file, without the final newline.
+func TailOf(file string, lines int) string {
 	f, err := os.Open(file)
 	if err != nil {
 		return ""
@@ -72,4 +76,10 @@ func tailOf(file string, lines int) string {
 		}
 	}
 	return string(data)
+}
+
+// LastLines returns the end of a text.
+func LastLines(text string, n int) string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }

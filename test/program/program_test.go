@@ -1,4 +1,4 @@
-package local
+package program
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // fakeCheckout has a test/kube whose "kubernetes" is a module beside it.
@@ -31,7 +33,7 @@ func fakeCheckout(t *testing.T, source string) string {
 func TestBuildOnceForAll(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(cacheVariable, cache)
-	p := kubeBinary(apiServerName, fakeCheckout(t, "package main\n\nfunc main() { println(\"built\") }\n"))
+	p := Kube(fakeCheckout(t, "package main\n\nfunc main() { println(\"built\") }\n"), "kube-apiserver")
 
 	var mu sync.Mutex
 	var lines []string
@@ -42,16 +44,16 @@ func TestBuildOnceForAll(t *testing.T) {
 	}
 	var jobs []func(context.Context) error
 	for range 4 {
-		jobs = append(jobs, func(ctx context.Context) error { return p.build(ctx, logf) })
+		jobs = append(jobs, func(ctx context.Context) error { return p.Build(ctx, logf) })
 	}
-	must(t, all(t.Context(), jobs))
+	must(t, await.All(t.Context(), jobs))
 	if len(lines) != 2 {
 		t.Errorf("four programs that want it said %q, want one to build", lines)
 	}
-	if want := filepath.Join(cache, "kube-apiserver-v1.2.3", "kube-apiserver"); p.path() != want {
-		t.Errorf("built to %q, want %q", p.path(), want)
+	if want := filepath.Join(cache, "kube-apiserver-v1.2.3", "kube-apiserver"); p.Path() != want {
+		t.Errorf("built to %q, want %q", p.Path(), want)
 	}
-	if out, err := exec.Command(p.path()).CombinedOutput(); err != nil || string(out) != "built\n" {
+	if out, err := exec.Command(p.Path()).CombinedOutput(); err != nil || string(out) != "built\n" {
 		t.Errorf("what was built says %q, %v", out, err)
 	}
 }
@@ -59,8 +61,8 @@ func TestBuildOnceForAll(t *testing.T) {
 func TestFailedBuildLeavesNothing(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv(cacheVariable, cache)
-	p := kubeBinary(apiServerName, fakeCheckout(t, "package main\n\nfunc main() { undefinedThing() }\n"))
-	err := p.build(t.Context(), func(string, ...any) {})
+	p := Kube(fakeCheckout(t, "package main\n\nfunc main() { undefinedThing() }\n"), "kube-apiserver")
+	err := p.Build(t.Context(), func(string, ...any) {})
 	if err == nil || !strings.Contains(err.Error(), "undefinedThing") {
 		t.Errorf("error %v, want what the compiler said", err)
 	}
@@ -73,12 +75,28 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestVersionsComeFromTestKube(t *testing.T) {
-	cfg, err := Config{}.withDefaults()
+func TestVersionsArePinned(t *testing.T) {
+	checkout, err := filepath.Abs("../..")
 	must(t, err)
-	for _, name := range []string{etcdName, apiServerName, "kubectl"} {
-		if v, err := kubeBinary(name, cfg.Checkout).version(); err != nil || !strings.HasPrefix(v, "v") {
-			t.Errorf("version of %s: %q, %v", name, v, err)
+	all := []Program{Containerd, Runc, CNI, CoreDNS}
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kube-proxy", "kubelet", "kubectl"} {
+		all = append(all, Kube(checkout, name))
+	}
+	seen := map[string]bool{}
+	for _, p := range all {
+		if v, err := p.Version(); err != nil || !strings.HasPrefix(v, "v") {
+			t.Errorf("version of %s: %q, %v", p.Name, v, err)
 		}
+		if dir := p.Dir(); dir == "" || seen[dir] {
+			t.Errorf("%s is kept in %q: want a folder of its own", p.Name, dir)
+		}
+		seen[p.Dir()] = true
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
