@@ -23,8 +23,8 @@ type PodView struct {
 	planner.Pod
 	// Running: its container runs, and is not being stopped: commands reach it.
 	Running bool
-	// Stopping: it was told to stop.
-	Stopping bool
+	// Stopping: it was told to stop. Going: its StatefulSet is being deleted.
+	Stopping, Going bool
 	// Exists: there is a pod of ours; else UID and Host are empty.
 	Exists bool
 }
@@ -83,7 +83,8 @@ func (r *PodReader) Look(ctx context.Context, k PodKey, claims []string) (PodVie
 		v.Message = fmt.Sprintf("StatefulSet %s is there, and Anthill did not make it for this node", k.Node)
 		return v, nil
 	default:
-		v.Declared, v.Declares = true, set.Spec.Template.Annotations[v1alpha1.AnnotationPodDigest]
+		v.Declared, v.Going = true, set.DeletionTimestamp != nil
+		v.Declares = set.Spec.Template.Annotations[v1alpha1.AnnotationPodDigest]
 	}
 	return v, r.pod(ctx, k, &set, &v)
 }
