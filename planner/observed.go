@@ -159,6 +159,9 @@ type Volume struct {
 	Bricks     []Brick // in gluster's order: sets are runs of SetSize
 	Rebalance  Rebalance
 	Snapshots  int
+	// SelfHeal: the self-heal daemon of the server whose view this is serves the
+	// volume.
+	SelfHeal bool
 }
 
 // Marker is the volume option that holds Anthill's volume id.

@@ -29,6 +29,14 @@ const (
 	LabelNode    = "anthill.gluster.org/node"
 )
 
+// AnnotationPodDigest on a StatefulSet and on its pod tells from which
+// description they were made: a pod whose digest is not its StatefulSet's runs
+// what was declared before.
+const AnnotationPodDigest = "anthill.gluster.org/pod-digest"
+
+// ContainerName is the name of the container of a pod in which glusterd runs.
+const ContainerName = "glusterd"
+
 // Finalizer keeps an object until Anthill has let go of it. While an object
 // waits on it, the condition Blocked or Progressing says for what.
 const Finalizer = "operator.gluster.org/anthill"

@@ -68,7 +68,7 @@ func ProblemOf(err error) *Problem {
 		hostKey *ssh.HostKeyError
 		login   *ssh.LoginError
 		key     *ssh.KeyError
-		install *ssh.InstallError
+		install *gate.InstallError
 		fenced  *gate.FencedError
 	)
 	switch {

@@ -26,6 +26,9 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Message }
 
+// NotStarted is true: nothing was sent.
+func (p *Problem) NotStarted() bool { return true }
+
 // Servers lists the servers of a pool, sorted by node name.
 type Servers interface {
 	// Of returns the servers of the pool with this id. An error means that they

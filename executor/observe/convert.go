@@ -72,7 +72,7 @@ func volume(v gluster.StateVolume) planner.Volume {
 	out := planner.Volume{
 		Name: v.Name, ID: v.ID, Started: v.Status == gluster.VolumeStarted, New: v.Status == gluster.VolumeCreated,
 		Replica: v.Replica, Arbiter: v.Arbiter, Disperse: v.Disperse, Redundancy: v.Redundancy,
-		Options: v.Options, Snapshots: v.Snapshots,
+		Options: v.Options, Snapshots: v.Snapshots, SelfHeal: v.SelfHeal,
 		Rebalance: planner.Rebalance{
 			TaskID: v.Rebalance.TaskID, Status: v.Rebalance.Word,
 			Failures: v.Rebalance.Failures, Skipped: v.Rebalance.Skipped, Files: v.Rebalance.Lookups,

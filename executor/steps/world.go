@@ -27,6 +27,8 @@ type World interface {
 	GateBinary() (binary []byte, digest string, err error)
 	// Instance is this operator's.
 	Instance() string
+	// Pods is what nodes that are pods consist of.
+	Pods() Pods
 }
 
 // FreshMax is the age at which an observation no longer supports a guard.
@@ -221,6 +223,7 @@ func gateError(err error) error {
 	var busy *gate.BusyError
 	var mount *gate.MountError
 	var brick *gate.BrickError
+	var problem *kube.Problem
 	switch {
 	case errors.As(err, &fenced):
 		switch fenced.Reason {
@@ -244,6 +247,8 @@ func gateError(err error) error {
 		return executor.Errorf(executor.Transient, "NoGluster", "%w", err)
 	case errors.Is(err, gate.ErrNotInstalled):
 		return executor.Errorf(executor.Transient, "GateMissing", "%w", err)
+	case errors.As(err, &problem):
+		return executor.Errorf(executor.Transient, problem.Reason, "%w", err)
 	case gate.NotStarted(err):
 		return executor.Errorf(executor.Transient, "ServerUnreachable", "%w", err)
 	}
