@@ -24,19 +24,14 @@ check: fmt-check generated-check ## Format, vet and unit tests of the product (n
 	$(GO) vet -C test ./...
 	$(GO) test -short ./...
 
+# What needs no Kubernetes with nodes.
+WITHOUT_NODES = $$($(GO) list -C test ./... | grep -vE '/test/(cluster|image|pods)(/|$$)')
+
 # Two packages at a time: they mostly wait, each for servers of its own.
 test: ## Everything that needs no Kubernetes nodes: unit and property tests, real glusterd, real kube-apiserver, crashes (root)
 	@$(LOCAL) preflight
 	$(GO) test -timeout 15m ./...
-<<<<<<< HEAD
-	$(GO) test -C test -count=1 -p 2 -timeout 30m ./...
-=======
-	$(GO) test -C test -count=1 -p 1 -timeout 30m ./api/... ./await/... ./bench/... ./conformance/... ./demo/... ./filelock/... ./local/... ./loop/... ./program/... ./rig/...
-
-test-servers: ## The operator: behaviour, crash sweep, kills, fencing, lost journals, on real servers (root, an hour)
-	@$(LOCAL) preflight
-	$(GO) test -C test -count=1 -p 1 -timeout 90m ./e2e ./crash
->>>>>>> cluster
+	$(GO) test -C test -count=1 -p 2 -timeout 30m $(WITHOUT_NODES)
 
 test-full: ## All of it with whole matrices instead of seeded parts (root, hours)
 	@$(LOCAL) preflight
