@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -47,19 +48,24 @@ func (e *ExitError) Error() string {
 // A command that leaves a daemon behind keeps the streams open: let it redirect
 // all three.
 func (e *Env) Exec(ctx context.Context, in PodRef, argv ...string) ([]byte, error) {
+	return e.ExecWith(ctx, in, nil, argv...)
+}
+
+// ExecWith is Exec with a standard input, unless it is nil.
+func (e *Env) ExecWith(ctx context.Context, in PodRef, stdin io.Reader, argv ...string) ([]byte, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, execMax, fmt.Errorf("not within %v", execMax))
 		defer cancel()
 	}
 	request := e.client.CoreV1().RESTClient().Post().Resource("pods").Namespace(in.Namespace).Name(in.Pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{Container: in.Container, Command: argv, Stdout: true, Stderr: true}, scheme.ParameterCodec)
+		VersionedParams(&corev1.PodExecOptions{Container: in.Container, Command: argv, Stdin: stdin != nil, Stdout: true, Stderr: true}, scheme.ParameterCodec)
 	stream, err := remotecommand.NewWebSocketExecutor(e.config, "GET", request.URL().String())
 	if err != nil {
 		return nil, fmt.Errorf("running %q in %s: %w", strings.Join(argv, " "), in, err)
 	}
 	var stdout, stderr bounded
-	err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdout: &stdout, Stderr: &stderr})
+	err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: &stdout, Stderr: &stderr})
 	var exit utilexec.CodeExitError
 	switch {
 	case err == nil:

@@ -1,4 +1,4 @@
-package main
+package narration
 
 import (
 	"context"
@@ -11,8 +11,12 @@ import (
 	"github.com/gluster/anthill/journal"
 )
 
-// A follower prints what the journal records, as it happens.
-type follower struct {
+// A Source reads a journal from an event on: it calls each for every event, as
+// they come, until ctx ends or the operator does.
+type Source func(ctx context.Context, from journal.Seq, each func(journal.Event) error) error
+
+// A Follower tells what the journal records, as it happens.
+type Follower struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
@@ -27,37 +31,39 @@ type wait struct {
 	hit       chan struct{}
 }
 
-// again follows the journal of a newly started operator from where f ended.
-func (f *follower) again(ctx context.Context, d *demo) *follower {
-	g := &follower{done: make(chan struct{}), plans: map[journal.OpID]journal.Plan{}, next: 1}
+// Again follows the journal of a newly started operator from where f, which may
+// be nil, ended.
+func (f *Follower) Again(ctx context.Context, t *Teller, source Source) *Follower {
+	g := &Follower{done: make(chan struct{}), plans: map[journal.OpID]journal.Plan{}, next: 1}
 	if f != nil {
-		f.stop()
+		f.Stop()
 		g.next, g.plans = f.next, f.plans
 	}
 	ctx, g.cancel = context.WithCancel(ctx)
 	go func() {
 		defer close(g.done)
-		c, err := journal.Dial(ctx, journal.SocketPath(d.rig.Operator.Journal()))
-		if err != nil {
-			d.detailf("following the journal: %v", err)
-			return
-		}
-		defer c.Close()
-		_ = c.Follow(ctx, g.next, func(ev journal.Event) error {
-			g.event(d, ev)
+		err := source(ctx, g.next, func(ev journal.Event) error {
+			g.event(t, ev)
 			return nil
 		})
+		if err != nil && ctx.Err() == nil {
+			t.Detailf("following the journal: %v", err)
+		}
 	}()
 	return g
 }
 
-func (f *follower) stop() {
+// Stop ends the following. Nil is not followed.
+func (f *Follower) Stop() {
+	if f == nil {
+		return
+	}
 	f.cancel()
 	<-f.done
 }
 
-// when returns a function that waits for the next event of a type and step.
-func (f *follower) when(typ, step string) func(context.Context, time.Duration) error {
+// When returns a function that waits for the next event of a type and step.
+func (f *Follower) When(typ, step string) func(context.Context, time.Duration) error {
 	w := wait{typ: typ, step: step, hit: make(chan struct{})}
 	f.mu.Lock()
 	f.waits = append(f.waits, w)
@@ -74,7 +80,7 @@ func (f *follower) when(typ, step string) func(context.Context, time.Duration) e
 	}
 }
 
-func (f *follower) event(d *demo, ev journal.Event) {
+func (f *Follower) event(t *Teller, ev journal.Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = ev.Seq + 1
@@ -85,7 +91,7 @@ func (f *follower) event(d *demo, ev journal.Event) {
 		}
 	}
 	if text := f.text(ev); text != "" {
-		d.detailf("%s", text)
+		t.Detailf("%s", text)
 	}
 	f.waits = deleteHit(f.waits, ev)
 }
@@ -103,7 +109,7 @@ func deleteHit(waits []wait, ev journal.Event) []wait {
 }
 
 // text is what an event means to somebody who watches; empty: nothing.
-func (f *follower) text(ev journal.Event) string {
+func (f *Follower) text(ev journal.Event) string {
 	p := f.plans[ev.Op]
 	what := p.Kind + " " + p.Target
 	var data struct {
