@@ -46,7 +46,7 @@ func (p *Pods) Key(ctx context.Context, pool, node string) (PodKey, error) {
 
 // Pod tells of a node's pod and of these claims.
 func (p *Pods) Pod(ctx context.Context, k PodKey, claims []string) (PodView, error) {
-	return (&PodReader{Cache: p.Client, Live: p.Client}).Look(ctx, k, claims)
+	return (&PodReader{Live: p.Client}).Look(ctx, k, claims)
 }
 
 // Look compares what is there with want, a Service, claim or StatefulSet made by

@@ -52,8 +52,8 @@ func (k PodKey) made() metav1.Object {
 
 // A PodReader tells what Kubernetes says of pods. Safe for concurrent use.
 type PodReader struct {
-	// Cache may hold objects with our labels only. Live is asked for what is not
-	// in it, and why a pod does not start. They may be the same.
+	// Cache may hold objects with our labels only; nil: there is none. Live is
+	// asked for what is not in it, and why a pod does not start.
 	Cache, Live client.Reader
 }
 
@@ -146,8 +146,10 @@ func (r *PodReader) claims(ctx context.Context, k PodKey, names []string, v *Pod
 
 // get reads from the cache and, what is not there, from the API server.
 func (r *PodReader) get(ctx context.Context, key client.ObjectKey, into client.Object) (found bool, err error) {
-	err = r.Cache.Get(ctx, key, into)
-	if apierrors.IsNotFound(err) && r.Live != r.Cache {
+	if r.Cache != nil {
+		err = r.Cache.Get(ctx, key, into)
+	}
+	if r.Cache == nil || apierrors.IsNotFound(err) {
 		err = r.Live.Get(ctx, key, into)
 	}
 	if apierrors.IsNotFound(err) {
