@@ -78,6 +78,7 @@ type apiServer struct {
 	calls    atomic.Int32
 	running  atomic.Int32
 	most     atomic.Int32
+	said     atomic.Bool // a command wrote something
 
 	mu    sync.Mutex
 	conns []io.Closer
@@ -226,6 +227,7 @@ type channel struct {
 }
 
 func (c channel) Write(b []byte) (int, error) {
+	c.s.a.said.Store(true)
 	if cut, _ := c.s.a.cutOn.Load().(string); cut != "" && bytes.Contains(b, []byte(cut)) {
 		return 0, errors.Join(errors.New("cut for the test"), c.s.conn.Close())
 	}
