@@ -151,6 +151,8 @@ func (a *APIServer) apiServerFlags() []string {
 		"--service-account-issuer=https://kubernetes.default.svc", "--api-audiences=https://kubernetes.default.svc",
 		"--service-account-key-file=" + a.PKI("sa.pub"), "--service-account-signing-key-file=" + a.PKI("sa.key"),
 		"--service-cluster-ip-range=" + ServiceRange,
+		// Pods of nodes are privileged, and the names of hosts need not resolve.
+		"--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
 	}
 	if a.env.load().Kubelets {
 		flags = append(flags, a.kubeletFlags()...)
@@ -165,11 +167,9 @@ func (a *APIServer) apiServerFlags() []string {
 // kubeletFlags are those of an API server that has nodes.
 func (a *APIServer) kubeletFlags() []string {
 	return []string{
-		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true",
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
 		"--kubelet-certificate-authority=" + a.PKI("ca.crt"),
 		"--kubelet-client-certificate=" + a.PKI("kubelet-client.crt"), "--kubelet-client-key=" + a.PKI("kubelet-client.key"),
-		// By default a node's name is looked up, which this machine cannot.
-		"--kubelet-preferred-address-types=InternalIP",
 		// This machine has no service network: webhooks are called at their endpoints.
 		"--enable-aggregator-routing=true",
 	}
