@@ -56,6 +56,8 @@ var tools = []struct {
 	{"debootstrap", "debootstrap", forNodes},
 	{"gcc", "gcc", forNodes}, // runc has C in it
 	{"/usr/include/stdlib.h", "libc6-dev", forNodes},
+	{"/usr/include/seccomp.h", "libseccomp-dev", forNodes}, // and pods' system calls are filtered
+	{"pkg-config", "pkg-config", forNodes},
 }
 
 // Preflight says what this machine lacks for cfg: one line per thing, and how

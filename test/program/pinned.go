@@ -9,8 +9,12 @@ var (
 		tags:     "no_btrfs no_devmapper no_zfs",
 		packages: []string{"cmd/containerd", "cmd/containerd-shim-runc-v2", "cmd/ctr"},
 	}
-	// Runc starts containers. Entering namespaces is C.
-	Runc = Program{Name: "runc", Module: "github.com/opencontainers/runc", pinned: "v1.5.2", cgo: true, packages: []string{""}}
+	// Runc starts containers. Entering namespaces is C, and so is filtering system
+	// calls, without which no pod of the profile restricted starts.
+	Runc = Program{
+		Name: "runc", Module: "github.com/opencontainers/runc", pinned: "v1.5.2", variant: "seccomp",
+		cgo: true, tags: "seccomp", packages: []string{""},
+	}
 	// CNI has the plugins that a bridge per node needs.
 	CNI = Program{
 		Name: "cni", Module: "github.com/containernetworking/plugins", pinned: "v1.10.0",

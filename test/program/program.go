@@ -27,6 +27,7 @@ type Program struct {
 	checkout string   // whose test/kube has the version
 	pinned   string   // the version, of one that is not in test/kube
 	tags     string   // of the build
+	variant  string   // in the name of its folder, when tags have changed for one version
 	cgo      bool     // has C in it
 }
 
@@ -58,6 +59,9 @@ func (p Program) Dir() string {
 	version, err := p.Version()
 	if err != nil {
 		return ""
+	}
+	if p.variant != "" {
+		version += "-" + p.variant
 	}
 	return filepath.Join(dir, p.Name+"-"+version)
 }
