@@ -109,7 +109,7 @@ func (r *Roster) Reach(ctx context.Context, nodes []v1alpha1.GlusterNode) []Serv
 	logins := map[client.ObjectKey]*secret{}
 	for i := range nodes {
 		n := &nodes[i]
-		s := Server{Node: n.Name, Address: n.Address(), UUID: n.Status.UUID}
+		s := Server{Node: n.Name, Address: n.Address(), Pod: n.IsPod(), UUID: n.Status.UUID}
 		for _, d := range n.BrickDirs() {
 			s.Dirs = append(s.Dirs, string(d))
 		}

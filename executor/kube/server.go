@@ -11,6 +11,7 @@ type Server struct {
 	Node    string   // name of the GlusterNode
 	Address string   // name that peers and bricks use
 	Dirs    []string // brick directories
+	Pod     bool     // its address does not stay, only its name does
 	UUID    string   // glusterd's, from the node's status; empty before it belonged to the pool
 
 	// Gate reaches the server; nil when Problem says why it cannot be tried.

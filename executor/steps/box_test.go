@@ -60,11 +60,11 @@ func newBox(t *testing.T, seed uint64, servers int, with ...func(*box)) *box {
 	for i := range servers {
 		names = append(names, fmt.Sprintf("s%d", i+1))
 	}
-	return newBoxOf(t, seed, sim.Options{Seed: seed, Servers: names})
+	return newBoxOf(t, seed, sim.Options{Seed: seed, Servers: names}, with...)
 }
 
 // newBoxOf is newBox with servers of any kind.
-func newBoxOf(t *testing.T, seed uint64, servers sim.Options) *box {
+func newBoxOf(t *testing.T, seed uint64, servers sim.Options, with ...func(*box)) *box {
 	t.Helper()
 	b := &box{t: t, pool: sim.New(servers), path: t.TempDir() + "/journal.db",
 		rand: rand.New(rand.NewPCG(seed, 1))}

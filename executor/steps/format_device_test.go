@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	boxPool  = "01950000-0000-7000-8000-0000000000aa"
+	devPool  = "01950000-0000-7000-8000-0000000000aa"
 	fsOurs   = "0a1b2c3d-0001-4000-8000-000000000001"
 	fsOther  = "0a1b2c3d-0002-4000-8000-000000000002"
 	deviceIn = "/bricks/d1"
@@ -29,9 +29,9 @@ func prepared(t *testing.T, seed uint64, d sim.Device) *box {
 	b := newBoxOf(t, seed, sim.Options{Seed: seed, Servers: []string{"s1"}, Pods: map[string][]sim.Device{"s1": {d}}})
 	t.Cleanup(func() { b.stop(); _ = b.j.Close() })
 	b.addNode(1)
-	b.cluster.Status.PoolID = boxPool
+	b.cluster.Status.PoolID = devPool
 	device := planner.DeviceParams{Node: "n1", Name: "d1", UUID: fsOurs}
-	plan := journal.Plan{Kind: planner.KindPrepareNode, Scope: boxPool, Object: "GlusterNode/ns/n1", Target: "node/n1", Locks: []string{"node:n1"},
+	plan := journal.Plan{Kind: planner.KindPrepareNode, Scope: devPool, Object: "GlusterNode/ns/n1", Target: "node/n1", Locks: []string{"node:n1"},
 		Intent: "1", Reason: journal.Reason{Action: "test", Difference: "the pod is new"}}
 	for i, s := range []struct {
 		name   string
@@ -82,7 +82,7 @@ func (b *box) ended() bool {
 
 func (b *box) pod() planner.Server {
 	b.t.Helper()
-	obs, err := b.world.Observed(b.t.Context(), boxPool)
+	obs, err := b.world.Observed(b.t.Context(), devPool)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestDeviceVerdicts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	turn := &executor.Turn{Op: &view.Op{Plan: journal.Plan{Scope: boxPool}}, Step: &view.Step{}, Params: raw}
+	turn := &executor.Turn{Op: &view.Op{Plan: journal.Plan{Scope: devPool}}, Step: &view.Step{}, Params: raw}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			w := seenWorld{obs: planner.Observed{Servers: map[string]planner.Server{"n1": {Devices: []planner.Device{tc.device}}}}}

@@ -24,7 +24,7 @@ func TestOperatorPod(t *testing.T) {
 			}
 			// Else the server would not have looked.
 			worse := o.DeepCopy()
-			container(t, worse)["securityContext"] = powerful()
+			onlyContainer(t, worse)["securityContext"] = powerful()
 			_, err := objects.create(t.Context(), worse, metav1.DryRunAll)
 			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "PodSecurity \"restricted") {
 				t.Errorf("a pod with the capability SYS_ADMIN in %s: %v, want it refused by PodSecurity restricted", system, err)
@@ -35,7 +35,7 @@ func TestOperatorPod(t *testing.T) {
 
 // TestOperatorContainer: what no admission asks for.
 func TestOperatorContainer(t *testing.T) {
-	wide, one := container(t, operatorPod(t, "deploy/install.yaml")), container(t, operatorPod(t, "deploy/install-namespaced.yaml"))
+	wide, one := onlyContainer(t, operatorPod(t, "deploy/install.yaml")), container(t, operatorPod(t, "deploy/install-namespaced.yaml"))
 	for _, c := range []map[string]any{wide, one} {
 		if ro, _ := lookup(c, "securityContext", "readOnlyRootFilesystem").(bool); !ro {
 			t.Error("the root file system can be written")
@@ -59,7 +59,7 @@ func TestGlusterNamespace(t *testing.T) {
 	o := operatorPod(t, "deploy/install.yaml")
 	o.SetNamespace("gluster")
 	unstructured.RemoveNestedField(o.Object, "spec", "serviceAccountName")
-	c := container(t, o)
+	c := onlyContainer(t, o)
 	c["securityContext"] = powerful()
 	// The server makes a namespace's default account; here no controller does.
 	account := &unstructured.Unstructured{Object: map[string]any{
@@ -103,8 +103,8 @@ func powerful() map[string]any {
 	return map[string]any{"capabilities": map[string]any{"add": []any{"SYS_ADMIN"}}}
 }
 
-// container is the only one of a pod.
-func container(t *testing.T, pod *unstructured.Unstructured) map[string]any {
+// onlyContainer is the only one of a pod.
+func onlyContainer(t *testing.T, pod *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	list, _ := lookup(pod.Object, "spec", "containers").([]any)
 	if len(list) != 1 {
