@@ -35,7 +35,7 @@ func TestOperatorPod(t *testing.T) {
 
 // TestOperatorContainer: what no admission asks for.
 func TestOperatorContainer(t *testing.T) {
-	wide, one := onlyContainer(t, operatorPod(t, "deploy/install.yaml")), container(t, operatorPod(t, "deploy/install-namespaced.yaml"))
+	wide, one := onlyContainer(t, operatorPod(t, "deploy/install.yaml")), onlyContainer(t, operatorPod(t, "deploy/install-namespaced.yaml"))
 	for _, c := range []map[string]any{wide, one} {
 		if ro, _ := lookup(c, "securityContext", "readOnlyRootFilesystem").(bool); !ro {
 			t.Error("the root file system can be written")
