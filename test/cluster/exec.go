@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	utilexec "k8s.io/client-go/util/exec"
@@ -87,6 +88,35 @@ func (e *Env) Logs(ctx context.Context, in PodRef, lines int64) (string, error) 
 		return "", fmt.Errorf("reading the log of %s: %w", in, err)
 	}
 	return string(data), nil
+}
+
+// KillContainer ends the first process of a container with SIGKILL: nothing in it
+// has a chance to put anything in order, which the API never allows. The kubelet
+// starts the container again.
+func (e *Env) KillContainer(ctx context.Context, in PodRef) error {
+	pod, err := e.client.CoreV1().Pods(in.Namespace).Get(ctx, in.Pod, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("killing %s: %w", in, err)
+	}
+	node := e.NodeNamed(pod.Spec.NodeName)
+	if node == nil {
+		return fmt.Errorf("killing %s on %s: %w", in, pod.Spec.NodeName, ErrNotOurs)
+	}
+	for i := range pod.Status.ContainerStatuses {
+		c := &pod.Status.ContainerStatuses[i]
+		if c.Name != in.Container && (in.Container != "" || len(pod.Status.ContainerStatuses) != 1) {
+			continue
+		}
+		_, id, ok := strings.Cut(c.ContainerID, "://")
+		if !ok || c.State.Running == nil {
+			break
+		}
+		if _, err := node.ctr(ctx, "tasks", "kill", "--signal", "SIGKILL", id); err != nil {
+			return fmt.Errorf("killing %s: %w", in, err)
+		}
+		return nil
+	}
+	return fmt.Errorf("killing %s: no such container runs", in)
 }
 
 // bounded keeps the first outputMax bytes written to it and drops the rest.

@@ -40,13 +40,14 @@ func (o *Operator) Pod(ctx context.Context) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// AwaitReady waits until a pod other than the one with the UID not is ready.
+// AwaitReady waits until a container of the operator other than the one with the
+// id not is ready.
 func (o *Operator) AwaitReady(ctx context.Context, max time.Duration, not string) error {
 	pod := &corev1.Pod{}
 	pod.Namespace, pod.Name = operatorPod.Namespace, operatorPod.Pod
 	err := o.site.Await(ctx, max, pod, func() string {
-		if string(pod.UID) == not {
-			return "the earlier pod is still there"
+		if id := containerID(pod); id == "" || id == not {
+			return "the operator was not started"
 		}
 		return notReady(pod)
 	})
@@ -55,6 +56,15 @@ func (o *Operator) AwaitReady(ctx context.Context, max time.Duration, not string
 		return fmt.Errorf("%w\nend of the operator's log:\n%s", err, log)
 	}
 	return nil
+}
+
+// containerID is the id of the container of a pod with one; empty: none was
+// started.
+func containerID(pod *corev1.Pod) string {
+	if len(pod.Status.ContainerStatuses) != 1 {
+		return ""
+	}
+	return pod.Status.ContainerStatuses[0].ContainerID
 }
 
 // notReady says why a pod is not ready; empty: it is.
@@ -77,18 +87,22 @@ func notReady(pod *corev1.Pod) string {
 	return "it is not ready"
 }
 
-// Kill ends the operator's pod at once, without a chance to put anything in
-// order, and returns the pod's UID.
+// Kill ends the operator without a chance to put anything in order, with SIGKILL
+// where the nodes are ours, else by deleting its pod without grace; and returns
+// the id of the container that it was.
 func (o *Operator) Kill(ctx context.Context) (string, error) {
 	pod, err := o.Pod(ctx)
 	if err != nil {
 		return "", err
 	}
+	if o.site.Env.Ours() {
+		return containerID(pod), o.site.Env.KillContainer(ctx, operatorPod)
+	}
 	uid := pod.UID
 	if err := o.site.Client.Delete(ctx, pod, client.GracePeriodSeconds(0), client.Preconditions{UID: &uid}); err != nil {
 		return "", fmt.Errorf("killing the operator's pod: %w", err)
 	}
-	return string(uid), nil
+	return containerID(pod), nil
 }
 
 // CLI runs the anthill command line in the operator's pod, as `kubectl exec`

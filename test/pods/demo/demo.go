@@ -60,6 +60,7 @@ func (d *demo) make(ctx context.Context) error {
 		return err
 	}
 	c, vol := d.site.Cluster(namespace, pool, 3), rig.Replicated(namespace, pool, volume, 1)
+	vol.Spec.Options = map[string]v1alpha1.OptionValue{"cluster.lookup-optimize": "off"}
 	for _, o := range []client.Object{c, vol} {
 		if err := d.site.Client.Create(ctx, o); err != nil {
 			return err
@@ -111,7 +112,7 @@ func (d *demo) grow(ctx context.Context) error {
 		return err
 	}
 	time.Sleep(2 * time.Second) // the command takes ten
-	d.tell.Sayf("Killing the operator's pod, without grace, in the middle of the rebalance command")
+	d.tell.Sayf("SIGKILL of the operator, in the middle of the rebalance command")
 	was, err := d.site.Operator.Kill(ctx)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (d *demo) grow(ctx context.Context) error {
 	if err := d.site.Operator.AwaitReady(ctx, 2*time.Minute, was); err != nil {
 		return err
 	}
-	d.tell.Sayf("The next pod has the same journal: it looks first, and goes on where the world is")
+	d.tell.Sayf("Kubernetes starts it again, over the same journal: it looks first, and goes on where the world is")
 	if err := d.site.Await(ctx, 5*time.Minute, vol, func() string {
 		if vol.Status.BricksTotal == nil || *vol.Status.BricksTotal != 6 {
 			return "not all of six bricks are there"
