@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"pgregory.net/rapid"
+
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
 )
@@ -195,5 +197,17 @@ func (w *world) obeyTemplates(d Decision) {
 	for _, name := range d.Remove {
 		now := metav1.Unix(1, 0)
 		w.node(name).DeletionTimestamp = &now
+	}
+}
+
+// drawPod declares a node that is a pod, made by hand.
+func drawPod(t *rapid.T, w *world, name string) {
+	n := &v1alpha1.GlusterNode{ObjectMeta: w.meta(name)}
+	n.Spec.Cluster, n.Spec.Zone = w.cluster.Name, rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone")
+	n.Spec.State = &v1alpha1.NodeState{PVCName: name + "-state"}
+	n.Spec.Storage = []v1alpha1.Storage{{Name: "1", Device: "/dev/disk/by-id/1"}, {Name: "2", PVCName: name + "-2"}}
+	w.addPod(n)
+	for _, claim := range []string{"state", "2"} {
+		w.servers[name].pod.Claims[name+"-"+claim] = ClaimView{Bound: true}
 	}
 }
