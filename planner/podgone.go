@@ -16,17 +16,17 @@ func (c *cycle) podGone(n *node) outcome {
 	case !seen.Declared || seen.Foreign:
 		return c.release(n.object(), "")
 	}
-	return c.removePod(n, "the GlusterNode is being deleted")
+	return c.removePod(n, "the GlusterNode is being deleted", false)
 }
 
-// removePod plans that the node's pod goes. What its server was told, it is told
-// to forget, if it can be asked.
-func (c *cycle) removePod(n *node, why string) outcome {
+// removePod plans that the node's pod goes, whole says whether with all others of
+// the cluster. What its server was told, it is told to forget, if it can be asked.
+func (c *cycle) removePod(n *node, why string, whole bool) outcome {
 	var steps []journal.Step
 	if n.reachable && n.claimed && !n.member && n.wrong == nil {
 		steps = append(steps, step("release", StepReleaseServer, journal.Retriable, NodeParams{Node: n.name()}))
 	}
-	steps = append(steps, step("pod", StepRemovePod, journal.Retriable, NodeParams{Node: n.name()}))
+	steps = append(steps, step("pod", StepRemovePod, journal.Retriable, RemovePodParams{NodeParams{n.name()}, whole}))
 	out, _ := c.want(draft{
 		kind: KindReleaseNode, target: targetNode(n.name()), object: n.object(), generation: n.cr.Generation,
 		action: "nodeReleased", difference: why + "; its pod goes, its claims stay",
@@ -60,7 +60,7 @@ func (c *cycle) podsGone() string {
 		if seen := n.srv.Pod; seen == nil || (seen.Declared && !seen.Foreign) {
 			pods = append(pods, n.name())
 			if seen != nil && running(n.ops) == nil {
-				c.out.Plan = append(c.out.Plan, c.removePod(n, "the GlusterCluster is being deleted").Changes...)
+				c.out.Plan = append(c.out.Plan, c.removePod(n, "the GlusterCluster is being deleted", true).Changes...)
 			}
 			continue
 		}

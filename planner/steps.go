@@ -29,7 +29,7 @@ const (
 	StepMountDevice  = "mount-device@1"  // DeviceParams
 	StepHealed       = "healed@1"        // HealedParams; waiting: the heal gate (S1)
 	StepRestartPod   = "restart-pod@1"   // PodParams
-	StepRemovePod    = "remove-pod@1"    // NodeParams
+	StepRemovePod    = "remove-pod@1"    // RemovePodParams
 
 	StepMakeBricks    = "make-bricks@1"    // BricksParams
 	StepCreateVolume  = "create-volume@1"  // CreateParams; receipt VolumeReceipt
@@ -47,6 +47,15 @@ const (
 // NodeParams names a server.
 type NodeParams struct {
 	Node string `json:"node"` // name of the GlusterNode
+}
+
+// RemovePodParams: the node's pod goes, its claims stay.
+type RemovePodParams struct {
+	NodeParams
+	// Whole: the cluster goes with all its pods, and no object declares a volume of
+	// it any more. Bricks are no reason to keep the pod then: they stay where they
+	// are, on the claims. Else a pod whose server holds a brick is not removed.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // A Member is a server of the pool: name of the GlusterNode, and the name peers

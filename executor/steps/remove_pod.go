@@ -43,8 +43,8 @@ func (b removePod) Probe(ctx context.Context, t *executor.Turn) (executor.Observ
 	return seenAs(executor.Done, "%s has no pod", p.Node), nil
 }
 
-func (b removePod) seenPod(ctx context.Context, t *executor.Turn) (planner.NodeParams, kube.PodView, error) {
-	var p planner.NodeParams
+func (b removePod) seenPod(ctx context.Context, t *executor.Turn) (planner.RemovePodParams, kube.PodView, error) {
+	var p planner.RemovePodParams
 	if err := t.Decode(&p); err != nil {
 		return p, kube.PodView{}, err
 	}
@@ -59,13 +59,17 @@ func (b removePod) seenPod(ctx context.Context, t *executor.Turn) (planner.NodeP
 	return p, v, nil
 }
 
-// Prepare: no volume has a brick on the node, as any member sees it.
+// Prepare: no volume has a brick on the node, as any member sees it, unless the
+// whole cluster goes.
 func (b removePod) Prepare(ctx context.Context, t *executor.Turn) (executor.Intent, error) {
 	p, v, err := b.seenPod(ctx, t)
 	if err != nil {
 		return executor.Intent{}, err
 	}
 	t.Found = v.UID
+	if p.Whole {
+		return executor.Intent{Originator: p.Node}, nil
+	}
 	s, err := b.look(ctx, t)
 	if err != nil {
 		return executor.Intent{}, err

@@ -17,7 +17,7 @@ import (
 )
 
 func removing(node string) boxStep {
-	return boxStep{planner.StepRemovePod, planner.NodeParams{Node: node}}
+	return boxStep{planner.StepRemovePod, planner.RemovePodParams{NodeParams: planner.NodeParams{Node: node}}}
 }
 
 func (b *box) exists(o client.Object, name string) bool {
@@ -66,5 +66,14 @@ func TestRemovePodWithBricks(t *testing.T) {
 	b.until(id, "a minute", func(*view.Op) bool { return b.pool.Now().After(until) })
 	if n := b.effects()["delete StatefulSet n1"]; n != 0 {
 		t.Errorf("the StatefulSet was deleted %d times", n)
+	}
+}
+
+// When the whole cluster goes its volumes are retained, on the claims.
+func TestRemovePodsOfWholeCluster(t *testing.T) {
+	b := podPool(t, 4)
+	b.until(b.plan(boxStep{planner.StepRemovePod, planner.RemovePodParams{NodeParams: planner.NodeParams{Node: "n1"}, Whole: true}}), "the end of the pod", completed)
+	if b.exists(&appsv1.StatefulSet{}, "n1") || !b.exists(&corev1.PersistentVolumeClaim{}, "n1-b1") {
+		t.Error("the StatefulSet is still there, or a claim is gone")
 	}
 }
