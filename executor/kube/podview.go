@@ -97,6 +97,7 @@ func (r *PodReader) pod(ctx context.Context, k PodKey, set *appsv1.StatefulSet, 
 		return fmt.Errorf("reading pod %s: %w", k.pod().Name, err)
 	case !found && v.Declared:
 		v.Message = withWarning(fmt.Sprintf("there is no pod %s yet", k.pod().Name), r.warning(ctx, set))
+		v.Message += permit(k.Namespace, v.Message)
 		return nil
 	case !found:
 		return nil

@@ -70,7 +70,7 @@ func TestLook(t *testing.T) {
 		"ForeignPod": {"somebody else's pod", []client.Object{testSet(), testPod(func(p *corev1.Pod) { p.Labels = nil })},
 			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Foreign: true, Reason: v1alpha1.ReasonNameTaken}}, "Anthill did not make it"},
 		"Forbidden": {"why there is no pod stands in an event of the StatefulSet", []client.Object{testSet(), warning("set", "violates PodSecurity", at)},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Reason: v1alpha1.ReasonPodNotReady}}, "no pod n1-0 yet: violates PodSecurity"},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Reason: v1alpha1.ReasonPodNotReady}}, "no pod n1-0 yet: violates PodSecurity; pods of glusterd are privileged, the namespace must permit it: kubectl label namespace ns pod-security"},
 		"Unschedulable": {"the scheduler's words", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
 				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes\nare available"}}}

@@ -81,6 +81,16 @@ func (r *PodReader) warning(ctx context.Context, of client.Object) string {
 	return newest.Message
 }
 
+// permit is what lets a pod be made that the namespace forbids; empty if that is
+// not what keeps it.
+func permit(namespace, why string) string {
+	if !strings.Contains(why, "violates PodSecurity") {
+		return ""
+	}
+	return "; pods of glusterd are privileged, the namespace must permit it: kubectl label namespace " + namespace +
+		" pod-security.kubernetes.io/enforce=privileged --overwrite"
+}
+
 func eventTime(e *corev1.Event) time.Time {
 	last := e.CreationTimestamp.Time
 	for _, t := range []time.Time{e.EventTime.Time, e.LastTimestamp.Time} {
