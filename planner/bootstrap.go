@@ -25,14 +25,8 @@ func (c *cycle) bootstrapped() (outcome, error) {
 	if first == nil {
 		return lacks("no server is fit to be the first one")
 	}
-	if c.poolID == "" {
-		if c.s.NewPoolID == "" {
-			return untold("no id for the pool")
-		}
-		c.poolID = c.s.NewPoolID
-		if c.idle == "" {
-			c.out.PoolID = c.poolID
-		}
+	if !c.needPool() {
+		return untold("no id for the pool")
 	}
 	return c.want(draft{
 		kind: KindBootstrapPool, target: targetPool, object: clusterObject(c.cluster.Name), generation: c.cluster.Generation,
@@ -41,7 +35,7 @@ func (c *cycle) bootstrapped() (outcome, error) {
 			First string `json:"first"`
 		}{first.name()},
 		locks: []string{lockPool, lockNode(first.name())},
-		steps: prepareSteps(first, nil),
+		steps: c.prepareSteps(first, nil),
 		end:   EndState{Pool: true, Node: c.preparedEnd(first)},
 	})
 }
@@ -75,7 +69,7 @@ func (c *cycle) firstServer() *node {
 // prepareSteps make a server this pool's. Names are resolved among it and the
 // members; brick directories that are known to be unfit are left out, and
 // registered by an operation of their own once they are fit.
-func prepareSteps(n *node, members []Member) []journal.Step {
+func (c *cycle) prepareSteps(n *node, members []Member) []journal.Step {
 	steps := []journal.Step{step("gate", StepInstallGate, journal.Compensatable, NodeParams{Node: n.name()})}
 	if len(members) > 0 {
 		steps = append(steps, step("names", StepResolveNames, journal.Waiting, NamesParams{Members: append(members, n.asMember())}))
@@ -87,6 +81,7 @@ func prepareSteps(n *node, members []Member) []journal.Step {
 	steps = append(steps, step("claim", StepClaimServer, journal.Compensatable,
 		ClaimParams{Node: n.name(), Address: n.address(), Known: known}))
 	if dirs := preparedDirs(n); len(dirs) > 0 {
+		steps = append(steps, c.deviceSteps(n, dirs)...)
 		steps = append(steps, step("dirs", StepRegisterDirs, journal.Retriable, DirsParams{Node: n.name(), Dirs: dirs}))
 	}
 	return steps

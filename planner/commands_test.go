@@ -25,6 +25,7 @@ func init() {
 		"server": doServer, "mount": doMount, "gluster": doGluster, "operator": doOperator,
 		"plan": doPlan, "settle": doSettle, "conditions": doConditions, "status": doStatus,
 		"start": doStart, "suspend": doSuspend, "finish": doFinish, "cancelled": doCancelled, "abandon": doAbandon, "retry": doRetry, "newer": doNewer,
+		"template": doTemplate, "pod": doPod, "kubernetes": doKubernetes,
 	}
 }
 

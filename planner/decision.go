@@ -17,6 +17,11 @@ type Decision struct {
 	// stop. One that is being cancelled already is not named again.
 	Cancel []Ending
 
+	// TemplateNodes are GlusterNodes to be applied. Remove names those that were
+	// made from templates and are to be deleted.
+	TemplateNodes []TemplateNode
+	Remove        []string
+
 	// PoolID and VolumeIDs are identities to be recorded in status before the
 	// plan is appended (a volume's by its name).
 	PoolID    string
@@ -118,6 +123,9 @@ type BrickStatus struct {
 
 // NodeStatus is what is seen of a node.
 type NodeStatus struct {
+	Address    string
+	Pod        *Pod   // as seen; nil unless it is one and was asked for
+	PodCurrent bool   // it is as declared now
 	UUID       string // once the server belongs to the pool
 	GateDigest string
 	Fence      uint64

@@ -151,6 +151,8 @@ func (c *cycle) nodeGone(n *node) outcome {
 		return unfinished("waits for %s to end", o.ref())
 	}
 	switch {
+	case n.cr.IsPod() && !n.member:
+		return c.podGone(n)
 	case n.member:
 		c.block(n.object(), problemf(v1alpha1.ReasonRemoveNodeNotSupported, "the server has joined the pool, and this version cannot take it out; it stays, with its bricks"))
 		return unfinished("the server is in the pool")
@@ -207,6 +209,10 @@ func (c *cycle) clusterGone() outcome {
 	if len(waits) > 0 {
 		c.block(object, problemf(v1alpha1.ReasonWaitingForDeletion, "the cluster goes when these have ended: %s", listed(waits)))
 		return unfinished("waits for %s", listed(waits))
+	}
+	if why := c.podsGone(); why != "" {
+		c.block(object, problemf(v1alpha1.ReasonWaitingForDeletion, "%s", why))
+		return unfinished("%s", why)
 	}
 	if c.poolID == "" {
 		return c.release(object, "")

@@ -29,6 +29,7 @@ type NodeEnd struct {
 	Dirs     []string `json:"dirs,omitempty"` // registered
 	Joined   bool     `json:"joined,omitempty"`
 	Released bool     `json:"released,omitempty"`
+	Pod      string   `json:"pod,omitempty"` // digest of what it runs
 }
 
 // VolumeEnd is what will be true of a volume.

@@ -39,6 +39,7 @@ type node struct {
 
 	dirs []*dir
 	fit  *fitness
+	pod  *pod // how a node that is a pod should be; nil for others
 }
 
 // A dir is a brick directory of a node.
@@ -49,6 +50,10 @@ type dir struct {
 	state            v1alpha1.BrickDirState
 	why              string // not usable for that reason; empty: usable
 	bricks, arbiters int    // there and promised
+
+	device  string // of a pod: the storage entry, if it is a device
+	pending bool   // that device is empty, or ours, and not mounted yet
+	foreign bool   // it holds something else
 }
 
 func newNode(cr *v1alpha1.GlusterNode, obs Observed) *node {
@@ -66,7 +71,7 @@ func newNode(cr *v1alpha1.GlusterNode, obs Observed) *node {
 			n.uuid = srv.UUID
 		}
 	}
-	for _, path := range cr.Spec.External.BrickDirs {
+	for _, path := range cr.BrickDirs() {
 		n.dirs = append(n.dirs, n.judgeDir(string(path)))
 	}
 	return n
@@ -102,10 +107,12 @@ func (d *dir) broken() bool {
 }
 
 // registrable reports whether the directory is fit and only not registered.
-func (d *dir) registrable() bool { return d.seen && d.mount.Error == "" && !d.mount.Registered }
+func (d *dir) registrable() bool {
+	return d.pending || d.seen && d.mount.Error == "" && !d.mount.Registered
+}
 
 func (n *node) name() string    { return n.cr.Name }
-func (n *node) address() string { return n.cr.Spec.External.Address }
+func (n *node) address() string { return n.cr.Address() }
 func (n *node) object() string  { return nodeObject(n.cr.Name) }
 func (n *node) deleting() bool  { return n.cr.DeletionTimestamp != nil }
 

@@ -102,7 +102,7 @@ func (x ofNode) prepared() (outcome, error) {
 			Known   string `json:"known,omitempty"`
 		}{n.address(), n.recorded},
 		locks: []string{lockNode(n.name())},
-		steps: prepareSteps(n, members),
+		steps: x.prepareSteps(n, members),
 		end:   EndState{Node: x.preparedEnd(n)},
 	})
 }
@@ -140,7 +140,7 @@ func (x ofNode) dirsRegistered() (outcome, error) {
 				Dirs []string `json:"dirs"`
 			}{missing},
 			locks: []string{lockNode(n.name())},
-			steps: []journal.Step{step("dirs", StepRegisterDirs, journal.Retriable, DirsParams{Node: n.name(), Dirs: missing})},
+			steps: append(x.deviceSteps(n, missing), step("dirs", StepRegisterDirs, journal.Retriable, DirsParams{Node: n.name(), Dirs: missing})),
 			end:   EndState{Node: &NodeEnd{Name: n.name(), Dirs: missing}},
 		})
 	case len(broken) > 0:

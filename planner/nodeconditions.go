@@ -11,6 +11,8 @@ func (c *cycle) nodeConditions(n *node) {
 	switch {
 	case n.wrong != nil:
 		c.block(object, n.wrong)
+	case n.pod != nil && n.pod.wrong != nil:
+		c.block(object, n.pod.wrong)
 	case !n.reachable && n.unreachable.reason != v1alpha1.ReasonNotYetObserved:
 		c.block(object, n.unreachable)
 	}
@@ -18,6 +20,11 @@ func (c *cycle) nodeConditions(n *node) {
 	for _, d := range n.dirs {
 		if d.broken() {
 			broken = append(broken, d.path+": "+d.why)
+		}
+	}
+	for _, d := range n.dirs {
+		if d.foreign {
+			c.block(object, problemf(v1alpha1.ReasonDeviceNotEmpty, "%s: %s", d.device, d.why))
 		}
 	}
 	if len(broken) > 0 {

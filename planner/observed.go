@@ -11,6 +11,12 @@ type Observed struct {
 	// Heals is keyed by volume name; only filled in when somebody had reason to
 	// ask (heal info is not part of the idle view).
 	Heals map[string]Heal
+	// Classes are the StorageClasses there are, if a node is a pod; nil: not
+	// asked.
+	Classes []string
+	// Hosts counts, for each node with an affinity, the Kubernetes nodes it
+	// selects; a node that is missing was not asked.
+	Hosts map[string]int
 }
 
 // A Server is one server's own view.
@@ -30,6 +36,50 @@ type Server struct {
 	Mounts   []Mount
 	Bricks   []BrickProcess
 	FreeMeta uint64 // bytes free below /var/lib/glusterd
+
+	// Pod is set for a node that is one, also when it does not answer.
+	Pod *Pod
+	// Devices are those of a pod, as its gate sees them.
+	Devices []Device
+}
+
+// A Pod is what Kubernetes says of a node's pod.
+type Pod struct {
+	// Declared: the StatefulSet is there. Foreign: it is somebody else's.
+	Declared, Foreign bool
+	// Declares is the digest of what the StatefulSet describes, Runs that of what
+	// the pod was made from; empty: there is none, or nobody knows.
+	Declares, Runs string
+	// UID of the pod; Host is the Kubernetes node it runs on.
+	UID, Host string
+	// Ready: glusterd serves. Reason and Message say why it does not: a condition
+	// reason (PodNotReady, PodUnschedulable).
+	Ready           bool
+	Reason, Message string
+	// Claims are those the node names that exist.
+	Claims map[string]ClaimView
+}
+
+// A ClaimView is what Kubernetes says of a claim.
+type ClaimView struct {
+	Bound   bool
+	Block   bool
+	Class   string
+	Message string // why it is not bound, if that is known
+}
+
+// A Device is a block device of a pod.
+type Device struct {
+	Name      string // of the storage entry
+	SizeBytes uint64
+	// Holds tells what was found on it: empty for nothing at all, else for
+	// example "xfs", "ext4", "LVM2_member", "a partition table (gpt)".
+	Holds string
+	// UUID and Label of the file system, if there is one.
+	UUID, Label string
+	Unfinished  bool   // its XFS was begun by mkfs.xfs and not made to its end
+	Mounted     bool   // at its directory
+	Error       string // it could not be looked at, or what is mounted is something else
 }
 
 // Answered reports whether the server was reached.
@@ -110,6 +160,9 @@ type Volume struct {
 	Bricks     []Brick // in gluster's order: sets are runs of SetSize
 	Rebalance  Rebalance
 	Snapshots  int
+	// SelfHeal: the self-heal daemon of the server whose view this is serves the
+	// volume.
+	SelfHeal bool
 }
 
 // Marker is the volume option that holds Anthill's volume id.

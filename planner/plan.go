@@ -26,6 +26,7 @@ func (k *procedures) plan(s Snapshot) Decision {
 	c.recall()
 	c.conflict = c.identify()
 	c.judge()
+	c.judgePods()
 	c.findMembers()
 	c.judgeStrangers()
 	c.findVolumes()
@@ -107,6 +108,7 @@ func (c *cycle) run(k *procedures, cluster *clusterP) {
 	if err != nil {
 		panic(fmt.Sprintf("planner: procedures of clusters and volumes do not match: %v", err))
 	}
+	c.templates()
 	r := cluster.Run(c)
 	converged := r.Converged
 	c.out.Results, c.out.Plan = report(r.Results), append(c.out.Plan, r.Changes...)
@@ -116,7 +118,11 @@ func (c *cycle) run(k *procedures, cluster *clusterP) {
 			continue
 		}
 		r := nodes.Run(ofNode{c, n})
-		c.out.NodeResults[n.name()], c.out.Plan = report(r.Results), append(c.out.Plan, r.Changes...)
+		results := report(r.Results)
+		if !n.cr.IsPod() {
+			results = slices.DeleteFunc(results, func(r Result) bool { return r.Name == "podRuns" })
+		}
+		c.out.NodeResults[n.name()], c.out.Plan = results, append(c.out.Plan, r.Changes...)
 		converged = converged && r.Converged
 	}
 	for _, v := range c.volumes {
@@ -151,6 +157,8 @@ func (c *cycle) last() {
 	for _, n := range c.nodes {
 		switch {
 		case !n.deleting():
+		case n.goesAlone():
+			c.goes("nodeReleased", c.out.NodeResults, n.name(), c.release(n.object(), "the claims of the node stay, with all data"))
 		case out.Status != procedure.True:
 			c.goes("nodeReleased", c.out.NodeResults, n.name(), unfinished("goes with the cluster"))
 		case n.known || n.member:
@@ -196,6 +204,7 @@ func (c *cycle) orphan(object, cluster string, deleting, known bool, stays strin
 // order puts what has no order of its own into a fixed one.
 func (c *cycle) order() {
 	slices.Sort(c.out.Release)
+	slices.Sort(c.out.Remove)
 	byOp := func(a, b Ending) int { return strings.Compare(a.Op.String(), b.Op.String()) }
 	slices.SortFunc(c.out.Supersede, byOp)
 	slices.SortFunc(c.out.Cancel, byOp)

@@ -22,6 +22,16 @@ func doPlan(w *world, a args) (string, error) {
 			fmt.Fprintf(&b, "volume id of %s: %s\n", v.Name, id)
 		}
 	}
+	for _, t := range d.TemplateNodes {
+		verb := "make"
+		if t.Reverts {
+			verb = "put back"
+		}
+		fmt.Fprintf(&b, "%s GlusterNode/%s for template %s: zone %q, storage %v, state %s\n", verb, t.Name, t.Template, t.Spec.Zone, t.Spec.Storage, t.Spec.State.PVCName)
+	}
+	for _, name := range d.Remove {
+		fmt.Fprintf(&b, "delete GlusterNode/%s\n", name)
+	}
 	first := w.made
 	for i, p := range d.Plan {
 		fmt.Fprintf(&b, "op%d %s", first+i+1, planned(d, first, p))
@@ -110,7 +120,7 @@ func doSettle(w *world, _ args) (string, error) {
 		for _, id := range ids {
 			fmt.Fprintf(&b, "%s %s\n", w.op(id).Plan.Kind, w.op(id).Plan.Target)
 		}
-		if len(w.open) == 0 {
+		if len(w.open) == 0 && len(d.TemplateNodes)+len(d.Remove) == 0 {
 			if d.ReconcileVersion != nil {
 				b.WriteString("converged\n")
 			}

@@ -12,7 +12,7 @@ import (
 //
 //	poolIdentified <- poolBootstrapped <- nodesJoined
 //	                                   <- viewsAgree <- clusterOptionsApplied
-//	serverReachable <- serverIdentified <- gateCurrent
+//	podRuns <- serverReachable <- serverIdentified <- gateCurrent
 //	                                    <- nodePrepared <- brickDirsRegistered
 //	                                                    <- nodeJoined
 //	volumeIdentified <- volumeCreated <- setsComplete
@@ -59,11 +59,12 @@ func newProcedures(shuffle func(n int, swap func(i, j int))) (*procedures, error
 		return nil, fmt.Errorf("procedure of a cluster: %w", err)
 	}
 
-	reachable := action("serverReachable", ofNode.reachable)
+	runs := action("podRuns", ofNode.podRuns)
+	reachable := action("serverReachable", ofNode.reachable, runs)
 	ours := action("serverIdentified", ofNode.identified, reachable)
 	prepared := action("nodePrepared", ofNode.prepared, ours)
 	nodes, err := version1(shuffle,
-		reachable, ours, prepared,
+		runs, reachable, ours, prepared,
 		action("gateCurrent", ofNode.gateCurrent, ours),
 		action("brickDirsRegistered", ofNode.dirsRegistered, prepared),
 		action("nodeJoined", ofNode.joined, prepared),

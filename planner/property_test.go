@@ -22,6 +22,9 @@ import (
 func drawWorld(t *rapid.T) *world {
 	w := newWorld()
 	w.digests = rapid.Bool().Draw(t, "digests")
+	if rapid.Bool().Draw(t, "pods") {
+		w.image = "gluster:1"
+	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "nodes") {
 		drawNode(t, w, fmt.Sprintf("n%d", i))
 	}
@@ -47,6 +50,10 @@ func drawWorld(t *rapid.T) *world {
 
 func drawNode(t *rapid.T, w *world, name string) {
 	kept := w.servers[name]
+	if w.image != "" && (kept != nil && kept.pod != nil || kept == nil && rapid.Bool().Draw(t, "pod")) {
+		drawPod(t, w, name)
+		return
+	}
 	w.addNode(name, rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "zone"), "/b/1", "/b/2")
 	if kept != nil {
 		w.servers[name] = kept
@@ -61,7 +68,16 @@ func happen(t *rapid.T, w *world) {
 		}
 		return rapid.SampledFrom(w.nodes).Draw(t, "node")
 	}
-	switch rapid.IntRange(0, 20).Draw(t, "event") {
+	switch rapid.IntRange(0, 22).Draw(t, "event") {
+	case 21:
+		if w.image != "" {
+			w.image = rapid.SampledFrom([]string{"gluster:1", "gluster:2"}).Draw(t, "image")
+		}
+	case 22:
+		if n := node(); n != nil && n.IsPod() {
+			p := w.servers[n.Name].pod
+			p.Ready = p.Declared && !p.Foreign && rapid.Bool().Draw(t, "ready")
+		}
 	case 0, 1, 2, 3, 4, 5:
 		proceed(t, w)
 	case 6:
@@ -81,7 +97,10 @@ func happen(t *rapid.T, w *world) {
 		}
 	case 9:
 		if n := node(); n != nil {
-			m := w.servers[n.Name].mounts["/b/2"]
+			m, there := w.servers[n.Name].mounts["/b/2"]
+			if !there {
+				return // a pod
+			}
 			m.Error = rapid.SampledFrom([]string{"", "not mounted"}).Draw(t, "mount")
 			m.Same = m.Registered && m.Error == ""
 			w.servers[n.Name].mounts["/b/2"] = m
@@ -279,7 +298,7 @@ func checkPlan(t *rapid.T, w *world, d Decision) {
 		if end.Node != nil && w.servers[end.Node.Name].unreachable != "" {
 			t.Fatalf("%s: planned for a server that does not answer", p.Key)
 		}
-		if end.Node != nil && end.Node.Released && w.servers[end.Node.Name].member {
+		if end.Node != nil && end.Node.Released && w.servers[end.Node.Name].member && w.cluster.DeletionTimestamp == nil {
 			t.Fatalf("%s: the server is in the pool", p.Key)
 		}
 		if end.Volume != nil && len(end.Volume.Bricks) > 0 {
@@ -323,8 +342,14 @@ func checkSets(t *rapid.T, w *world, end *VolumeEnd) {
 // checkOpen: an intent is carried out once at a time (R27).
 func checkOpen(t *rapid.T, w *world) {
 	live := map[string]journal.OpID{}
+	restarts := 0
 	for i := range w.open {
 		o := &w.open[i]
+		if o.Plan.Kind == KindRestartNode && o.State != view.Cancelling {
+			if restarts++; restarts > 1 {
+				t.Fatalf("%d pods are to be restarted at once (S2)", restarts)
+			}
+		}
 		if other, twice := live[o.Plan.Intent]; twice && o.State != view.Cancelling && w.op(other).State != view.Cancelling {
 			t.Fatalf("%s of %s is planned twice: %s and %s", o.Plan.Kind, o.Plan.Target, other, o.ID)
 		}
@@ -343,6 +368,9 @@ func TestEverythingSettles(t *testing.T) {
 		w.cluster.Spec.Paused, w.ended = false, nil
 		for _, s := range w.servers {
 			s.unreachable, s.down, s.cut, s.hides, s.dead = "", false, false, map[string]bool{}, map[string]bool{}
+			if s.pod != nil {
+				s.pod.Ready = s.pod.Declared
+			}
 			for path, m := range s.mounts {
 				m.Error, m.Same = "", m.Registered
 				s.mounts[path] = m
@@ -378,6 +406,9 @@ func TestEverythingSettles(t *testing.T) {
 
 func checkRest(t *rapid.T, w *world, d Decision) {
 	for _, n := range w.nodes {
+		if p := w.servers[n.Name].pod; p != nil && n.DeletionTimestamp == nil && (p.Runs != p.Declares || !d.Nodes[n.Name].PodCurrent) {
+			t.Fatalf("pod of %s is not as declared: %+v, %+v", n.Name, p.Pod, d.NodeResults[n.Name])
+		}
 		if n.DeletionTimestamp == nil && !w.servers[n.Name].member {
 			t.Fatalf("node %s has not joined: %+v", n.Name, d.NodeResults[n.Name])
 		}

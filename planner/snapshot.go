@@ -31,6 +31,9 @@ type Snapshot struct {
 	Epoch journal.Epoch
 	// Instance is this operator's; Anchor is checked against it.
 	Instance string
+	// NodeImage is the image of pods whose cluster names none; empty: there is no
+	// default.
+	NodeImage string
 	// Fence is empty when every connected member is fenced, else why not.
 	Fence string
 

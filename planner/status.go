@@ -53,7 +53,10 @@ func plain(m map[string]v1alpha1.OptionValue) map[string]string {
 }
 
 func (n *node) status(poolID string) NodeStatus {
-	s := NodeStatus{Joined: n.member, UUID: n.recorded}
+	s := NodeStatus{Joined: n.member, UUID: n.recorded, Address: n.address(), Pod: n.srv.Pod}
+	if n.pod != nil && n.srv.Pod != nil {
+		s.PodCurrent = n.srv.Pod.Runs == n.pod.digest
+	}
 	if n.claimed && n.wrong == nil && poolID != "" && n.srv.UUID != "" {
 		s.UUID = n.srv.UUID
 	}

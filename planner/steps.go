@@ -1,5 +1,13 @@
 package planner
 
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
 // The steps that plans are made of, with their parameters. A name keeps its
 // meaning for ever; a changed meaning or parameter is a new major.
 const (
@@ -11,6 +19,17 @@ const (
 	StepPeerProbe     = "peer-probe@1"     // JoinParams
 	StepPeerSettled   = "peer-settled@1"   // JoinParams
 	StepProbeBack     = "probe-back@1"     // ProbeBackParams
+
+	// Of nodes that are pods.
+	StepMakeService  = "make-service@1"  // ServiceParams
+	StepMakeClaims   = "make-claims@1"   // ClaimsParams
+	StepMakePod      = "make-pod@1"      // PodParams
+	StepPodReady     = "pod-ready@1"     // PodParams; waiting
+	StepFormatDevice = "format-device@1" // DeviceParams
+	StepMountDevice  = "mount-device@1"  // DeviceParams
+	StepHealed       = "healed@1"        // HealedParams; waiting: the heal gate (S1)
+	StepRestartPod   = "restart-pod@1"   // PodParams
+	StepRemovePod    = "remove-pod@1"    // RemovePodParams
 
 	StepMakeBricks    = "make-bricks@1"    // BricksParams
 	StepCreateVolume  = "create-volume@1"  // CreateParams; receipt VolumeReceipt
@@ -28,6 +47,15 @@ const (
 // NodeParams names a server.
 type NodeParams struct {
 	Node string `json:"node"` // name of the GlusterNode
+}
+
+// RemovePodParams: the node's pod goes, its claims stay.
+type RemovePodParams struct {
+	NodeParams
+	// Whole: the cluster goes with all its pods, and no object declares a volume of
+	// it any more. Bricks are no reason to keep the pod then: they stay where they
+	// are, on the claims. Else a pod whose server holds a brick is not removed.
+	Whole bool `json:"whole,omitempty"`
 }
 
 // A Member is a server of the pool: name of the GlusterNode, and the name peers
@@ -93,6 +121,78 @@ type BrickRef struct {
 // Path is <root>/<volume id>/<leaf>/brick.
 func (b BrickRef) Path(volumeID string) string {
 	return b.Root + "/" + volumeID + "/" + b.Leaf + "/brick"
+}
+
+// ServiceParams: the headless Service of the cluster, by which its pods have
+// names. It is in the namespace of the cluster whose pool the operation is about.
+type ServiceParams struct {
+	Cluster string `json:"cluster"`
+}
+
+// ClaimsParams: claims of a node that a template describes are there.
+type ClaimsParams struct {
+	Node   string  `json:"node"`
+	Claims []Claim `json:"claims"`
+}
+
+// A Claim is a PersistentVolumeClaim to be made.
+type Claim struct {
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Size  string `json:"size"` // a Kubernetes quantity
+	Block bool   `json:"block,omitempty"`
+}
+
+// PodParams: the StatefulSet of the node, with one replica, is as described.
+type PodParams struct {
+	Node    string `json:"node"`
+	Cluster string `json:"cluster"` // also the Service
+	PodSpec
+	// Digest is PodSpec.Sum of what is described: it stands in an annotation
+	// of StatefulSet and pod, and tells whether they are as described.
+	Digest string `json:"digest"`
+}
+
+// A PodSpec is what of a pod follows from what is declared. The rest is the same
+// for every pod and of the release.
+type PodSpec struct {
+	Image       string               `json:"image"`
+	State       PodState             `json:"state"`
+	Storage     []PodStorage         `json:"storage"`
+	Affinity    *corev1.NodeAffinity `json:"affinity,omitempty"`
+	Tolerations []corev1.Toleration  `json:"tolerations,omitempty"`
+}
+
+// PodState is where a pod keeps who it is: one of the two.
+type PodState struct {
+	Claim    string `json:"claim,omitempty"`
+	HostPath string `json:"hostPath,omitempty"`
+}
+
+// PodStorage is one device or claim for bricks: a device of the host, a claim of
+// volume mode Block, or one of volume mode Filesystem. Name is its directory
+// below /bricks.
+type PodStorage struct {
+	Name   string `json:"name"`
+	Device string `json:"device,omitempty"` // path on the host
+	Claim  string `json:"claim,omitempty"`
+	Block  bool   `json:"block,omitempty"` // of a claim
+}
+
+// DeviceParams: the device of a pod carries our file system, and is mounted.
+type DeviceParams struct {
+	Node string `json:"node"`
+	Name string `json:"name"`   // of the storage entry
+	UUID string `json:"fsUUID"` // the file system's, decided when it was planned
+}
+
+// HealedParams: nothing waits to be healed in any volume that has a brick on the
+// node, nor is any other brick of these volumes down (S1, S2).
+type HealedParams struct {
+	Node string `json:"node"`
+	UUID string `json:"uuid"` // of the peer
+	// Without reports whether the node itself may be down.
+	Without bool `json:"without,omitempty"`
 }
 
 // BricksParams names bricks of a volume.
@@ -165,8 +265,26 @@ const (
 	KindPrepareNode   = "prepare-node"
 	KindJoinNode      = "join-node"
 	KindReleaseNode   = "release-node"
+	KindRestartNode   = "restart-node"
 	KindCreateVolume  = "create-volume"
 	KindAddBrick      = "add-brick"
 	KindSetOptions    = "set-options"
 	KindDeleteVolume  = "delete-volume"
 )
+
+// podSpecVersion changes when pods of this release differ from those of an
+// earlier one that was given the same PodSpec.
+const podSpecVersion = 1
+
+// Sum tells one PodSpec, as this release makes pods of it, from another.
+func (p *PodSpec) Sum() string {
+	raw, err := json.Marshal(struct {
+		Version int
+		*PodSpec
+	}{podSpecVersion, p})
+	if err != nil { // plain data
+		panic("planner: " + err.Error())
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
+}

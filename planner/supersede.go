@@ -15,6 +15,8 @@ import (
 //	                a brick directory turns out unfit
 //	prepare-node    as above                                    release-node, or prepare-node
 //	join-node       its server may not be touched, or goes      release-node
+//	                a pod: another one is declared now
+//	restart-node    the node goes, or another pod is declared   restart-node
 //	install-gate    its server may not be touched, or goes      -
 //	release-node    the node is there again                     prepare-node
 //	create-volume   the volume goes                             delete-volume, if it got so far
@@ -33,6 +35,7 @@ var vanished = map[string]func(*cycle, *openOp) string{
 	KindPrepareNode:   (*cycle).preparing,
 	KindJoinNode:      (*cycle).serverGoes,
 	KindInstallGate:   (*cycle).serverGoes,
+	KindRestartNode:   (*cycle).podDiffers,
 	KindReleaseNode:   (*cycle).nodeReturns,
 	KindCreateVolume:  (*cycle).creating,
 	KindAddBrick:      (*cycle).growing,
@@ -48,7 +51,9 @@ func (c *cycle) supersede() {
 			continue
 		}
 		why := rule(c, o)
-		if c.deleting() && o.Plan.Kind != KindDeleteVolume {
+		if n := c.byName[o.nodeName()]; o.Plan.Kind == KindReleaseNode && n != nil && n.cr.IsPod() && c.deleting() {
+			why = ""
+		} else if c.deleting() && o.Plan.Kind != KindDeleteVolume {
 			why = "the GlusterCluster is being deleted"
 		}
 		switch {
@@ -68,6 +73,9 @@ func (c *cycle) preparing(o *openOp) string {
 		return why
 	}
 	n := c.byName[o.nodeName()]
+	if o.end.Node.Pod != "" {
+		return c.podDiffers(o)
+	}
 	if o.end.Pool && len(c.pool.members) > 0 && !n.member {
 		return "the pool has a server already: " + c.pool.members[0].name()
 	}
@@ -75,6 +83,16 @@ func (c *cycle) preparing(o *openOp) string {
 		if d.broken() && slices.Contains(o.end.Node.Dirs, d.path) {
 			return fmt.Sprintf("brick directory %s cannot be registered: %s", d.path, d.why)
 		}
+	}
+	return ""
+}
+
+func (c *cycle) podDiffers(o *openOp) string {
+	if why := c.serverGoes(o); why != "" {
+		return why
+	}
+	if n := c.byName[o.nodeName()]; n.pod != nil && n.pod.digest != o.end.Node.Pod {
+		return "another pod is declared now"
 	}
 	return ""
 }

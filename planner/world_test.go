@@ -37,6 +37,10 @@ type world struct {
 	fence     string
 	digests   bool // views carry their digest
 
+	image   string
+	classes []string
+	hosts   map[string]int
+
 	open, ended []view.Op
 	tombstones  map[string]view.Tombstone
 	made        int
@@ -58,6 +62,7 @@ type server struct {
 	peers, vols          []string        // of another pool
 	dead                 map[string]bool // brick paths
 	zombies              []string        // bricks glusterd takes for online, whose process is dead
+	pod                  *truePod        // of a node that is one
 }
 
 const poolOne = "pool-1"
@@ -81,7 +86,8 @@ func (w *world) meta(name string) metav1.ObjectMeta {
 
 func (w *world) addNode(name, zone string, dirs ...string) {
 	n := &v1alpha1.GlusterNode{ObjectMeta: w.meta(name)}
-	n.Spec.Cluster, n.Spec.Zone, n.Spec.External.Address = w.cluster.Name, zone, name+".example"
+	n.Spec.Cluster, n.Spec.Zone = w.cluster.Name, zone
+	n.Spec.External = &v1alpha1.ExternalServer{Address: name + ".example"}
 	w.nodes = append(w.nodes, n)
 	s := &server{uuid: "uuid-" + name, mounts: map[string]Mount{}, hides: map[string]bool{}, state: map[string]string{}, dead: map[string]bool{}}
 	w.servers[name] = s
@@ -94,6 +100,14 @@ func (w *world) addDirs(name string, dirs ...string) {
 		n.Spec.External.BrickDirs = append(n.Spec.External.BrickDirs, v1alpha1.BrickDir(d))
 		s.mounts[d] = Mount{Dir: d, FSUUID: "fs-" + name + d, SizeBytes: 100 << 30, FreeBytes: 90 << 30}
 	}
+}
+
+// addressOf is the name of a server among peers.
+func (w *world) addressOf(name string) string {
+	if n := w.node(name); n != nil {
+		return n.Address()
+	}
+	return name + ".example"
 }
 
 func (w *world) node(name string) *v1alpha1.GlusterNode {
@@ -116,9 +130,9 @@ func (w *world) volume(name string) *v1alpha1.GlusterVolume {
 
 // observed is what the servers say.
 func (w *world) observed() Observed {
-	o := Observed{Servers: map[string]Server{}, GateDigest: w.digest, Heals: w.heals}
+	o := Observed{Servers: map[string]Server{}, GateDigest: w.digest, Heals: w.heals, Classes: w.classes, Hosts: w.hosts}
 	for name, s := range w.servers {
-		o.Servers[name] = w.says(name, s)
+		o.Servers[name] = s.podSays(w.says(name, s))
 	}
 	return o
 }
@@ -147,7 +161,7 @@ func (w *world) says(name string, s *server) Server {
 			}
 			out.Peers = append(out.Peers, cmp.Or(o.was, o.uuid))
 			v.Peers = append(v.Peers, Peer{
-				UUID: cmp.Or(o.was, o.uuid), Hostnames: []string{other + ".example"}, State: cmp.Or(s.state[o.uuid], PeerInCluster),
+				UUID: cmp.Or(o.was, o.uuid), Hostnames: []string{w.addressOf(other)}, State: cmp.Or(s.state[o.uuid], PeerInCluster),
 				Connected: !o.down && !o.cut && !s.cut,
 			})
 		}
@@ -194,7 +208,7 @@ func (w *world) objects() Snapshot {
 	s := Snapshot{
 		Claims: w.claims, ClaimedAt: w.claimedAt,
 		Open: slices.Clone(w.open), Ended: slices.Clone(w.ended), Tombstones: maps.Clone(w.tombstones),
-		Instance: w.instance, Fence: w.fence, NewVolumeIDs: map[string]string{},
+		Instance: w.instance, NodeImage: w.image, Fence: w.fence, NewVolumeIDs: map[string]string{},
 	}
 	for _, n := range w.nodes {
 		s.Nodes = append(s.Nodes, *n.DeepCopy())
@@ -251,6 +265,7 @@ func (w *world) obey(d Decision) []journal.OpID {
 		}
 		w.open = append(w.open, op)
 	}
+	w.obeyTemplates(d)
 	w.report(d)
 	return ids
 }
@@ -357,6 +372,7 @@ func (w *world) finish(id journal.OpID) error {
 	}
 	if e.Node != nil {
 		w.endNode(done.Plan.Scope, e)
+		w.podEnds(done.Plan, e)
 	}
 	if e.Volume != nil {
 		w.endVolume(done, e)
@@ -381,12 +397,15 @@ func (w *world) endNode(pool string, e EndState) {
 		s.uuid = cmp.Or(s.uuid, "uuid-"+n.Name)
 	}
 	for _, d := range n.Dirs {
-		m := s.mounts[d]
+		m, there := s.mounts[d]
+		if !there {
+			continue
+		}
 		m.Registered, m.Same = true, true
 		s.mounts[d] = m
 	}
 	s.member = s.member || n.Joined
-	if n.Released {
+	if n.Released && s.pod == nil {
 		s.gate = Gate{}
 	}
 }

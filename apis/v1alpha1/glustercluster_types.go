@@ -1,6 +1,10 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // GlusterCluster is one trusted storage pool: the servers that name it in their
 // GlusterNode become its peers, and GlusterVolumes are made in it. The smallest
@@ -45,6 +49,23 @@ type GlusterCluster struct {
 
 // GlusterClusterSpec is what is wanted of a pool.
 type GlusterClusterSpec struct {
+	// nodeTemplates are nodes that Anthill makes itself: pods on claims of a
+	// storage class. The smallest has a name, a number of nodes and a storage
+	// class.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	NodeTemplates []NodeTemplate `json:"nodeTemplates,omitempty"`
+
+	// image of the pods. A change is rolled out one pod at a time, each after
+	// all data has been healed. Default: the one the operator was started with.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._:/@-]*$`
+	Image string `json:"image,omitempty"`
+
 	// clusterOptions are options of the whole pool (`gluster volume set all`),
 	// keys in full, for example `cluster.brick-multiplex: "on"`. Only keys that
 	// gluster knows as global and that Anthill's table permits are set; a
@@ -70,6 +91,87 @@ type GlusterClusterSpec struct {
 	// no third state. Default: false.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
+}
+
+// NodeTemplate describes nodes that Anthill makes: GlusterNodes named
+// <cluster>-<template>-<number>, each with claims of its own. What is edited in
+// such a GlusterNode is put back.
+type NodeTemplate struct {
+	// name of the template; it becomes part of the nodes' names.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// thresholds say how many nodes there are.
+	// +required
+	Thresholds Thresholds `json:"thresholds"`
+
+	// zone is the failure domain of the nodes: no two copies of the same data
+	// are placed in one zone while there are enough zones. Default: the name of
+	// the template if there are several templates, else each node is a zone of
+	// its own.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$`
+	Zone string `json:"zone,omitempty"`
+
+	// nodeAffinity says on which hosts the pods may run. Pods of one cluster
+	// prefer different hosts in any case.
+	// +optional
+	NodeAffinity *corev1.NodeAffinity `json:"nodeAffinity,omitempty"`
+
+	// tolerations of the pods.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// storage is what each node gets.
+	// +required
+	Storage TemplateStorage `json:"storage"`
+}
+
+// Thresholds say how many nodes a template has.
+type Thresholds struct {
+	// nodes is their number. Raising it adds nodes; lowering it waits until
+	// removing nodes is supported, and says so.
+	// +required
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Nodes int32 `json:"nodes"`
+}
+
+// TemplateStorage is the storage of each node of a template.
+//
+// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the claims that exist do not change: add a template with the storage that is wanted"
+type TemplateStorage struct {
+	// storageClassName is the class of the claims.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	StorageClassName string `json:"storageClassName"`
+
+	// size of the claim for bricks. Default: 10Gi.
+	// +optional
+	Size *resource.Quantity `json:"size,omitempty"`
+
+	// volumeMode of the claim for bricks: Filesystem, or Block for a device that
+	// Anthill formats as XFS. Default: Filesystem.
+	// +optional
+	// +kubebuilder:validation:Enum=Filesystem;Block
+	VolumeMode *corev1.PersistentVolumeMode `json:"volumeMode,omitempty"`
+
+	// stateStorageClassName is the class of the claim for glusterd's state, 1Gi
+	// of volume mode Filesystem. Default: storageClassName.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	StateStorageClassName string `json:"stateStorageClassName,omitempty"`
 }
 
 // GlusterClusterStatus is what was observed of a pool.

@@ -1,5 +1,7 @@
 package v1alpha1
 
+import "fmt"
+
 // What ssh fields mean when they are left out.
 const (
 	SSHPortDefault int32 = 22
@@ -38,3 +40,37 @@ func (n *GlusterNode) FailureDomain() string {
 	}
 	return "node/" + n.Name
 }
+
+// BricksDir is where the file systems of a pod's storage are mounted.
+const BricksDir = "/bricks"
+
+// IsPod reports whether the node is a pod, and not a server outside Kubernetes.
+func (n *GlusterNode) IsPod() bool { return n.Spec.External == nil }
+
+// PodName is the name of the node's pod, if it is one: the only one of the
+// StatefulSet that has the node's name.
+func (n *GlusterNode) PodName() string { return n.Name + "-0" }
+
+// Address is the name by which peers, bricks and clients know the server. It
+// never changes.
+func (n *GlusterNode) Address() string {
+	if n.Spec.External != nil {
+		return n.Spec.External.Address
+	}
+	return fmt.Sprintf("%s.%s.%s.svc", n.PodName(), n.Spec.Cluster, n.Namespace)
+}
+
+// BrickDirs are the directories in which bricks may live.
+func (n *GlusterNode) BrickDirs() []BrickDir {
+	if n.Spec.External != nil {
+		return n.Spec.External.BrickDirs
+	}
+	dirs := make([]BrickDir, 0, len(n.Spec.Storage))
+	for i := range n.Spec.Storage {
+		dirs = append(dirs, n.Spec.Storage[i].Dir())
+	}
+	return dirs
+}
+
+// Dir is the directory for bricks on this storage.
+func (s *Storage) Dir() BrickDir { return BrickDir(BricksDir + "/" + s.Name) }

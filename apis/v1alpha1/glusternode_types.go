@@ -1,14 +1,23 @@
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
-// GlusterNode is one server of a pool. It is a server outside Kubernetes that
-// runs glusterd and that Anthill reaches over ssh.
+// GlusterNode is one server of a pool: either a server outside Kubernetes that
+// runs glusterd and that Anthill reaches over ssh (external), or a pod that
+// Anthill runs, with devices or claims for its bricks (storage).
 //
-// On such a server Anthill touches peers, bricks and volumes through the
+// On a server outside Kubernetes Anthill touches peers, bricks and volumes through the
 // gluster command, brick directories below those listed here, and two paths of
 // its own: /usr/local/lib/anthill and /var/lib/anthill. It never formats,
 // mounts, installs or reboots anything.
+//
+// A pod keeps the name <node>-0.<cluster>.<namespace>.svc for ever, by which
+// peers, bricks and clients know it, and its glusterd keeps its identity on
+// spec.state, wherever the pod runs. Only a device or claim that holds nothing
+// at all is ever formatted, once.
 //
 // Deleting a GlusterNode that has joined the pool waits on its finalizer with
 // the reason RemoveNodeNotSupported; one that has not joined is released at once.
@@ -20,7 +29,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="Cluster",type=string,JSONPath=`.spec.cluster`
 // +kubebuilder:printcolumn:name="Available",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].status`
 // +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.spec.zone`
-// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.spec.external.address`
+// +kubebuilder:printcolumn:name="Address",type=string,JSONPath=`.status.address`
 // +kubebuilder:printcolumn:name="Operation",type=string,JSONPath=`.status.currentOperation.kind`
 // +kubebuilder:printcolumn:name="Blocked",type=string,JSONPath=`.status.conditions[?(@.type=="Blocked")].reason`,priority=1
 // +kubebuilder:printcolumn:name="UUID",type=string,JSONPath=`.status.uuid`,priority=1
@@ -43,6 +52,12 @@ type GlusterNode struct {
 }
 
 // GlusterNodeSpec is what is wanted of a node.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.external) != has(self.storage)",message="a node is either a server outside Kubernetes (external) or a pod with devices or claims (storage): give exactly one of the two"
+// +kubebuilder:validation:XValidation:rule="has(self.external) == has(oldSelf.external)",message="a server outside Kubernetes does not become a pod, nor a pod such a server: create another GlusterNode"
+// +kubebuilder:validation:XValidation:rule="has(self.storage) == has(self.state)",message="a pod keeps glusterd's state in state, a server outside Kubernetes has none: give state together with storage"
+// +kubebuilder:validation:XValidation:rule="!has(self.external) || (!has(self.nodeAffinity) && !has(self.tolerations))",message="nodeAffinity and tolerations are for pods, external is no pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.storage) || !(self.storage.exists(s, has(s.device)) || has(self.state.hostPath)) || (has(self.nodeAffinity) && has(self.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution))",message="devices and host paths are of one host: say which in nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 type GlusterNodeSpec struct {
 	// cluster is the name of the GlusterCluster, in the same namespace, that
 	// the node belongs to. It need not exist yet.
@@ -63,8 +78,88 @@ type GlusterNodeSpec struct {
 	Zone string `json:"zone,omitempty"`
 
 	// external describes a server outside Kubernetes.
+	// +optional
+	External *ExternalServer `json:"external,omitempty"`
+
+	// storage are the devices and claims of a pod, one directory for bricks on
+	// each. Entries can be added, not changed or taken away.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="oldSelf.all(o, self.exists(n, n == o))",message="storage only grows: an entry may hold bricks and can neither be changed nor taken out of the list"
+	Storage []Storage `json:"storage,omitempty"`
+
+	// state is where a pod keeps who it is: glusterd's files and Anthill's own.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="state holds the identity of the peer and cannot change: create another GlusterNode"
+	State *NodeState `json:"state,omitempty"`
+
+	// nodeAffinity says on which hosts the pod may run. A node with a device
+	// must select exactly one host. A change counts when the pod is next
+	// started.
+	// +optional
+	NodeAffinity *corev1.NodeAffinity `json:"nodeAffinity,omitempty"`
+
+	// tolerations of the pod. A change counts when the pod is next started.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+}
+
+// Storage is one device or claim of a pod. Its file system is mounted at
+// /bricks/<name>.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.device) != has(self.pvcName)",message="storage is either a device or a claim: give exactly one of device and pvcName"
+type Storage struct {
+	// name of the entry and of the directory its bricks live in.
 	// +required
-	External ExternalServer `json:"external"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name"`
+
+	// device is the stable path of a block device of the host, for example
+	// /dev/disk/by-id/wwn-0x5000c500a1b2c3d4. Names that the kernel gives, such
+	// as /dev/sdb, are refused: they may mean another disk after a reboot. It
+	// is formatted only if it holds nothing at all.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^/dev/(disk/by-(id|path|partuuid|partlabel)|mapper)/[A-Za-z0-9][A-Za-z0-9._:+-]*$`
+	Device string `json:"device,omitempty"`
+
+	// pvcName names a PersistentVolumeClaim in the namespace. One of volume mode
+	// Block is formatted if it holds nothing at all; one of mode Filesystem is
+	// used as it is mounted.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	PVCName string `json:"pvcName,omitempty"`
+}
+
+// NodeState is where a pod keeps who it is.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.pvcName) != has(self.hostPath)",message="state is either a claim or a folder of the host: give exactly one of pvcName and hostPath"
+type NodeState struct {
+	// pvcName names a PersistentVolumeClaim of volume mode Filesystem in the
+	// namespace. A hundred megabytes are plenty.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	PVCName string `json:"pvcName,omitempty"`
+
+	// hostPath is a folder of the host, made if it is missing. No two nodes may
+	// share it.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=200
+	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`
+	HostPath string `json:"hostPath,omitempty"`
 }
 
 // ExternalServer is a server outside Kubernetes.
@@ -190,6 +285,15 @@ type GlusterNodeStatus struct {
 	// +kubebuilder:validation:MaxLength=36
 	UUID string `json:"uuid,omitempty"`
 
+	// address is the name by which peers, bricks and clients know the server.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Address string `json:"address,omitempty"`
+
+	// pod is the pod of a node that is one, as last seen.
+	// +optional
+	Pod *PodStatus `json:"pod,omitempty"`
+
 	// gate is Anthill's program on the server.
 	// +optional
 	Gate *GateStatus `json:"gate,omitempty"`
@@ -211,6 +315,28 @@ type GlusterNodeStatus struct {
 	// currentOperation is the open operation on this node, if there is one.
 	// +optional
 	CurrentOperation *CurrentOperation `json:"currentOperation,omitempty"`
+}
+
+// PodStatus is the state of a pod.
+type PodStatus struct {
+	// name of the pod.
+	// +required
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// host is the Kubernetes node it runs on; empty while it is not scheduled.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Host string `json:"host,omitempty"`
+
+	// ready tells whether its glusterd serves.
+	// +optional
+	Ready bool `json:"ready,omitempty"`
+
+	// current tells whether it is as it is declared now; if not, it is
+	// restarted as soon as that disturbs nobody.
+	// +optional
+	Current bool `json:"current,omitempty"`
 }
 
 // GateStatus is the state of the gate, the program through which a server is

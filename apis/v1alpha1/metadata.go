@@ -16,6 +16,27 @@ const (
 	AnnotationConfirmDelete = "anthill.gluster.org/confirm-delete"
 )
 
+// AnnotationTemplate on a GlusterNode that Anthill made names the template of
+// the cluster it was made from. Anthill sets it; what is edited in such a node
+// is put back.
+const AnnotationTemplate = "anthill.gluster.org/template"
+
+// Labels of everything that Anthill makes in Kubernetes.
+const (
+	// LabelCluster and LabelNode name the GlusterCluster and the GlusterNode, in
+	// the same namespace, that an object was made for.
+	LabelCluster = "anthill.gluster.org/cluster"
+	LabelNode    = "anthill.gluster.org/node"
+)
+
+// AnnotationPodDigest on a StatefulSet and on its pod tells from which
+// description they were made: a pod whose digest is not its StatefulSet's runs
+// what was declared before.
+const AnnotationPodDigest = "anthill.gluster.org/pod-digest"
+
+// ContainerName is the name of the container of a pod in which glusterd runs.
+const ContainerName = "glusterd"
+
 // Finalizer keeps an object until Anthill has let go of it. While an object
 // waits on it, the condition Blocked or Progressing says for what.
 const Finalizer = "operator.gluster.org/anthill"

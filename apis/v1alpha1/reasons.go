@@ -127,6 +127,34 @@ const (
 	ReasonBrickDirNotMounted = "BrickDirNotMounted"
 	// ReasonGateFailed: the gate could not be installed on the server.
 	ReasonGateFailed = "GateFailed"
+	// ReasonPodNotReady: the node's pod does not run, or its glusterd does not
+	// serve yet; the message has what Kubernetes says.
+	ReasonPodNotReady = "PodNotReady"
+	// ReasonPodUnschedulable: no host takes the node's pod.
+	ReasonPodUnschedulable = "PodUnschedulable"
+	// ReasonClaimNotFound: a PersistentVolumeClaim that the node names is not
+	// there.
+	ReasonClaimNotFound = "ClaimNotFound"
+	// ReasonClaimUnfit: a PersistentVolumeClaim is not bound, has the wrong
+	// volume mode, or belongs to another node.
+	ReasonClaimUnfit = "ClaimUnfit"
+	// ReasonStorageClassNotFound: the StorageClass of a template is not there.
+	ReasonStorageClassNotFound = "StorageClassNotFound"
+	// ReasonImageMissing: nothing says which image pods run: neither
+	// spec.image of the cluster nor the operator's --node-image.
+	ReasonImageMissing = "ImageMissing"
+	// ReasonDeviceNotEmpty: a device holds something that is not this pool's. It
+	// is never formatted; the message says what was found.
+	ReasonDeviceNotEmpty = "DeviceNotEmpty"
+	// ReasonHostNotUnique: the affinity of a node with devices does not select
+	// exactly one host.
+	ReasonHostNotUnique = "HostNotUnique"
+	// ReasonNameTooLong: the names of node, cluster and namespace make an
+	// address that glusterd cannot make file names of.
+	ReasonNameTooLong = "NameTooLong"
+	// ReasonNameTaken: an object of this name exists that Anthill did not make
+	// for this cluster. It is left alone.
+	ReasonNameTaken = "NameTaken"
 	// ReasonRemoveNodeNotSupported: the node has joined and is being deleted.
 	// This version cannot take a node out of a pool.
 	ReasonRemoveNodeNotSupported = "RemoveNodeNotSupported"

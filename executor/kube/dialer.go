@@ -24,7 +24,7 @@ func (SSH) NeedsLogin() bool { return true }
 
 // Server makes an endpoint of the node's spec and its Secret.
 func (d SSH) Server(n *v1alpha1.GlusterNode, login *Login) (gate.Server, error) {
-	e := &n.Spec.External
+	e := n.Spec.External
 	keys := make([]string, 0, len(e.SSH.HostKeys)+4)
 	for _, k := range e.SSH.HostKeys {
 		keys = append(keys, string(k))
@@ -52,7 +52,7 @@ func (Unix) NeedsLogin() bool { return false }
 
 // Server names the socket.
 func (d Unix) Server(n *v1alpha1.GlusterNode, _ *Login) (gate.Server, error) {
-	return gate.DialUnix(filepath.Join(d.Dir, n.Spec.External.Address+".sock")), nil
+	return gate.DialUnix(filepath.Join(d.Dir, n.Address()+".sock")), nil
 }
 
 // ProblemOf names an error of reaching a server as a condition does.
@@ -68,7 +68,7 @@ func ProblemOf(err error) *Problem {
 		hostKey *ssh.HostKeyError
 		login   *ssh.LoginError
 		key     *ssh.KeyError
-		install *ssh.InstallError
+		install *gate.InstallError
 		fenced  *gate.FencedError
 	)
 	switch {

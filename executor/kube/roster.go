@@ -17,12 +17,19 @@ import (
 	"github.com/gluster/anthill/executor/gate"
 )
 
-// A Dialer makes the way to one server. It contacts nobody. login is nil for a
-// transport that needs none.
+// A Dialer makes the way to one server outside Kubernetes, or to any server if
+// there is no PodDialer. It contacts nobody. login is nil for a transport that
+// needs none.
 type Dialer interface {
 	Server(node *v1alpha1.GlusterNode, login *Login) (gate.Server, error)
 	// NeedsLogin reports whether Secrets are to be read at all.
 	NeedsLogin() bool
+}
+
+// A PodDialer makes the way to a node that is a pod. It contacts no server; the
+// error is a Problem.
+type PodDialer interface {
+	Pod(ctx context.Context, node *v1alpha1.GlusterNode) (gate.Server, error)
 }
 
 // A Login is what a Secret holds. It is never logged.
@@ -40,7 +47,9 @@ type Roster struct {
 	// Cache holds clusters and nodes. Live reads Secrets.
 	Cache, Live client.Reader
 	Dialer      Dialer
-	Now         func() time.Time // default time.Now
+	// Pods reaches nodes that are pods; nil: Dialer does.
+	Pods PodDialer
+	Now  func() time.Time // default time.Now
 
 	mu     sync.Mutex
 	logins map[client.ObjectKey]*secret
@@ -100,8 +109,8 @@ func (r *Roster) Reach(ctx context.Context, nodes []v1alpha1.GlusterNode) []Serv
 	logins := map[client.ObjectKey]*secret{}
 	for i := range nodes {
 		n := &nodes[i]
-		s := Server{Node: n.Name, Address: n.Spec.External.Address, UUID: n.Status.UUID}
-		for _, d := range n.Spec.External.BrickDirs {
+		s := Server{Node: n.Name, Address: n.Address(), Pod: n.IsPod(), UUID: n.Status.UUID}
+		for _, d := range n.BrickDirs() {
 			s.Dirs = append(s.Dirs, string(d))
 		}
 		s.Gate, s.Problem = r.reach(ctx, n, logins)
@@ -119,7 +128,13 @@ type secret struct {
 
 func (r *Roster) reach(ctx context.Context, n *v1alpha1.GlusterNode, logins map[client.ObjectKey]*secret) (gate.Server, *Problem) {
 	var login *Login
-	if r.Dialer.NeedsLogin() {
+	switch {
+	case n.IsPod() && r.Pods != nil:
+		server, err := r.Pods.Pod(ctx, n)
+		return server, ProblemOf(err)
+	case n.IsPod() && r.Dialer.NeedsLogin():
+		return nil, &Problem{v1alpha1.ReasonPodNotReady, "this operator has no way into pods"}
+	case r.Dialer.NeedsLogin():
 		key := client.ObjectKey{Namespace: n.Namespace, Name: n.Spec.External.SSH.SecretRef.Name}
 		if logins[key] == nil {
 			logins[key] = r.secret(ctx, key)

@@ -48,7 +48,8 @@ func (d keyDialer) Server(n *v1alpha1.GlusterNode, l *Login) (gate.Server, error
 
 func node(name, secret string) v1alpha1.GlusterNode {
 	n := v1alpha1.GlusterNode{}
-	n.Namespace, n.Name, n.Spec.External.SSH.SecretRef.Name = "ns", name, secret
+	n.Namespace, n.Name = "ns", name
+	n.Spec.External = &v1alpha1.ExternalServer{SSH: v1alpha1.SSH{SecretRef: v1alpha1.SecretReference{Name: secret}}}
 	return n
 }
 

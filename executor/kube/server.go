@@ -11,6 +11,7 @@ type Server struct {
 	Node    string   // name of the GlusterNode
 	Address string   // name that peers and bricks use
 	Dirs    []string // brick directories
+	Pod     bool     // its address does not stay, only its name does
 	UUID    string   // glusterd's, from the node's status; empty before it belonged to the pool
 
 	// Gate reaches the server; nil when Problem says why it cannot be tried.
@@ -25,6 +26,9 @@ type Problem struct {
 }
 
 func (p *Problem) Error() string { return p.Message }
+
+// NotStarted is true: nothing was sent.
+func (p *Problem) NotStarted() bool { return true }
 
 // Servers lists the servers of a pool, sorted by node name.
 type Servers interface {

@@ -103,7 +103,7 @@ func (c *Cache) observe(ctx context.Context, pool string, nodes []v1alpha1.Glust
 		return e.obs
 	}
 	begun := c.Now()
-	obs := c.Observer.observe(ctx, pool, c.Observer.Roster.Reach(ctx, nodes))
+	obs := c.Observer.observe(ctx, pool, nodes)
 	if ctx.Err() == nil { // else servers seem silent that were not waited for
 		e.obs, e.of, e.taken, e.at, e.ended = obs, of, begun, changed, ended
 	}

@@ -26,6 +26,12 @@ func convert(s gate.ServerState, hello gate.Greeting) planner.Server {
 	for _, b := range s.Bricks {
 		out.Bricks = append(out.Bricks, planner.BrickProcess{Volume: b.Volume, Path: b.Path, PID: b.PID, Alive: b.Alive})
 	}
+	for _, d := range s.Devices {
+		out.Devices = append(out.Devices, planner.Device{
+			Name: d.Name, SizeBytes: d.SizeBytes, Holds: d.Holds, UUID: d.UUID, Label: d.Label,
+			Unfinished: d.Unfinished, Mounted: d.Mounted, Error: d.Error,
+		})
+	}
 	if len(s.State) == 0 {
 		if out.ViewErr == "" {
 			out.ViewErr = "glusterd gave no state"
@@ -72,7 +78,7 @@ func volume(v gluster.StateVolume) planner.Volume {
 	out := planner.Volume{
 		Name: v.Name, ID: v.ID, Started: v.Status == gluster.VolumeStarted, New: v.Status == gluster.VolumeCreated,
 		Replica: v.Replica, Arbiter: v.Arbiter, Disperse: v.Disperse, Redundancy: v.Redundancy,
-		Options: v.Options, Snapshots: v.Snapshots,
+		Options: v.Options, Snapshots: v.Snapshots, SelfHeal: v.SelfHeal,
 		Rebalance: planner.Rebalance{
 			TaskID: v.Rebalance.TaskID, Status: v.Rebalance.Word,
 			Failures: v.Rebalance.Failures, Skipped: v.Rebalance.Skipped, Files: v.Rebalance.Lookups,

@@ -23,15 +23,19 @@ type Observer struct {
 	Roster *kube.Roster
 	// Digest is of the gate this operator brings along.
 	Digest string
+	// Pods and Landscape tell of nodes that are pods; nil: nobody asks Kubernetes.
+	Pods      *kube.PodReader
+	Landscape *kube.Landscape
 }
 
 // Pool observes the servers of a cluster's nodes. It never fails as a whole: a
 // server that cannot be asked says why in its place.
 func (o *Observer) Pool(ctx context.Context, cluster *v1alpha1.GlusterCluster, nodes []v1alpha1.GlusterNode) planner.Observed {
-	return o.observe(ctx, cluster.Status.PoolID, o.Roster.Reach(ctx, nodes))
+	return o.observe(ctx, cluster.Status.PoolID, nodes)
 }
 
-func (o *Observer) observe(ctx context.Context, pool string, servers []kube.Server) planner.Observed {
+func (o *Observer) observe(ctx context.Context, pool string, nodes []v1alpha1.GlusterNode) planner.Observed {
+	servers := o.Roster.Reach(ctx, nodes)
 	out := planner.Observed{Servers: make(map[string]planner.Server, len(servers)), GateDigest: o.Digest}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -41,12 +45,16 @@ func (o *Observer) observe(ctx context.Context, pool string, servers []kube.Serv
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			seen := Server(ctx, pool, s)
+			if n := named(nodes, s.Node); n.IsPod() && o.Pods != nil {
+				seen = o.pod(ctx, n, seen)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			out.Servers[s.Node] = seen
 		})
 	}
 	wg.Wait()
+	o.landscape(ctx, nodes, &out)
 	return out
 }
 

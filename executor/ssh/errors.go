@@ -75,14 +75,3 @@ func (e *KeyError) Error() string { return fmt.Sprintf("reading the %s: %s", e.W
 
 // NotStarted is true.
 func (e *KeyError) NotStarted() bool { return true }
-
-// An InstallError: the installer ran on the server and failed.
-type InstallError struct {
-	Addr string
-	Exit int
-	Text string // the installer's own last line
-}
-
-func (e *InstallError) Error() string {
-	return fmt.Sprintf("installing the gate on %s: %s (exit %d)", e.Addr, e.Text, e.Exit)
-}

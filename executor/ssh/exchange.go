@@ -123,7 +123,7 @@ func (x *exchange) talk(c *conn, wait time.Duration) (result, error) {
 		return result{}, lost(err)
 	}
 	defer s.Close()
-	stdout, stderr := &window{max: x.outMax}, &window{max: stderrMax, last: true}
+	stdout, stderr := &gate.Window{Max: x.outMax}, &gate.Window{Max: stderrMax, Last: true}
 	s.Stdout, s.Stderr = stdout, stderr
 	in, err := s.StdinPipe()
 	if err == nil {
@@ -146,7 +146,7 @@ func (x *exchange) talk(c *conn, wait time.Duration) (result, error) {
 		res.sent = true
 	}
 	err = s.Wait()
-	res.stdout, res.stderr = stdout.b, stderr.b
+	res.stdout, res.stderr = stdout.Bytes, stderr.Bytes
 	var exit *ssh.ExitError
 	switch {
 	case err == nil:
@@ -211,23 +211,3 @@ func (x *exchange) abandon() bool {
 }
 
 const stderrMax = 4 << 10
-
-// A window keeps the first or the last max bytes written to it and takes the
-// rest without keeping it.
-type window struct {
-	b    []byte
-	max  int
-	last bool
-}
-
-func (w *window) Write(p []byte) (int, error) {
-	if !w.last {
-		w.b = append(w.b, p[:min(w.max-len(w.b), len(p))]...)
-		return len(p), nil
-	}
-	w.b = append(w.b, p...)
-	if n := len(w.b) - w.max; n > 0 {
-		w.b = append(w.b[:0], w.b[n:]...)
-	}
-	return len(p), nil
-}

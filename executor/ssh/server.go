@@ -3,11 +3,8 @@ package ssh
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	_ "embed" // the installer
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/gluster/anthill/executor/gate"
 )
@@ -63,72 +60,51 @@ func (r result) why() error {
 	return fmt.Errorf("the command ended with %d%s", r.exit, said(r.stderr))
 }
 
-// installScript is constant; the digest and the gate arrive on its input.
-//
-//go:embed install.sh
-var installScript string
+// installCommand runs in a plain shell whatever the login shell is.
+var installCommand = gate.ShellLine(gate.InstallArgv())
 
-// installCommand runs the script in a plain shell whatever the login shell is:
-// the script has no single quote.
-var installCommand = "exec /bin/sh -c '" + installScript + "'"
-
-// Install implements gate.Installer: it puts the gate at gate.BinaryPath and
-// makes gate.StateDir, both by root. The file is complete and synced before it
-// gets its name; an upload that breaks off leaves nothing, as soon as the server
-// has noticed. The error is an
-// InstallError when the installer itself failed.
+// Install implements gate.Installer. The error is a gate.InstallError when the
+// installer itself failed.
 func (s *server) Install(ctx context.Context, binary []byte) error {
-	if len(binary) == 0 || len(binary) > gate.BinaryBytesMax {
-		return fmt.Errorf("installing the gate on %s: %w: %d bytes are not within 1 and %d", s.ep.addr(), gate.ErrNotStarted, len(binary), gate.BinaryBytesMax)
+	if err := gate.CheckBinary(binary); err != nil {
+		return fmt.Errorf("installing the gate on %s: %w", s.ep.addr(), err)
 	}
-	input := fmt.Appendf(nil, "%x\n", sha256.Sum256(binary))
 	res, err := s.pool.run(ctx, s.ep, &exchange{
-		command: installCommand, input: append(input, binary...), outMax: 64 << 10, abort: true,
+		command: installCommand, input: gate.InstallInput(binary), outMax: 64 << 10, abort: true,
 	})
 	if err != nil {
 		return fmt.Errorf("installing the gate: %w", err)
 	}
 	if res.exit > 0 {
-		return &InstallError{Addr: s.ep.addr(), Exit: res.exit, Text: strings.TrimPrefix(said(res.stderr), ": ")}
+		return &gate.InstallError{Addr: s.ep.addr(), Exit: res.exit, Text: gate.LastLine(res.stderr)}
 	}
-	if res.exit != 0 || !res.sent || !bytes.Contains(res.stdout, []byte("anthill-gate-installed")) {
+	if res.exit != 0 || !res.sent || !gate.InstalledIn(res.stdout) {
 		return fmt.Errorf("installing the gate on %s: no confirmation: %w", s.ep.addr(), res.why())
 	}
 	return nil
 }
 
-// installingScript is constant.
-//
-//go:embed installing.sh
-var installingScript string
-
-var installingCommand = "exec /bin/sh -c '" + installingScript + "'"
+var installingCommand = gate.ShellLine(gate.InstallingArgv())
 
 var _ gate.Watcher = (*server)(nil)
 
 // Installing implements gate.Watcher.
 func (s *server) Installing(ctx context.Context) (bool, error) {
 	res, err := s.pool.run(ctx, s.ep, &exchange{command: installingCommand, outMax: 64 << 10, abort: true})
-	switch {
-	case err != nil:
+	if err != nil {
 		return false, fmt.Errorf("asking for an installation: %w", err)
-	case bytes.Contains(res.stdout, []byte("anthill-gate-under-way")):
-		return true, nil
-	case bytes.Contains(res.stdout, []byte("anthill-gate-at-rest")):
-		return false, nil
 	}
-	return false, fmt.Errorf("asking %s for an installation: no answer: %w", s.ep.addr(), res.why())
+	underWay, ok := gate.InstallingIn(res.stdout)
+	if !ok {
+		return false, fmt.Errorf("asking %s for an installation: no answer: %w", s.ep.addr(), res.why())
+	}
+	return underWay, nil
 }
 
-// said is the last line of an error output, bounded, with ": " before it.
+// said is the last line of an error output, with ": " before it.
 func said(b []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	line := strings.Join(strings.Fields(lines[len(lines)-1]), " ")
-	if line == "" {
-		return ""
+	if line := gate.LastLine(b); line != "" {
+		return ": " + line
 	}
-	if len(line) > 200 {
-		line = line[:200] + "..."
-	}
-	return ": " + line
+	return ""
 }

@@ -144,7 +144,7 @@ func TestInstallNeedsRoot(t *testing.T) {
 	ep := d.endpoint()
 	ep.User = "tester"
 	err := newPool(t, Options{}).Server(ep).Install(t.Context(), []byte("gate"))
-	var e *InstallError
+	var e *gate.InstallError
 	if !errors.As(err, &e) || !strings.Contains(e.Text, "only root") {
 		t.Errorf("installing as %s: %v", ep.User, err)
 	}
@@ -159,7 +159,7 @@ func TestInstallRefusesLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := newPool(t, Options{}).Server(d.endpoint()).Install(t.Context(), []byte("gate"))
-	var e *InstallError
+	var e *gate.InstallError
 	if !errors.As(err, &e) || !strings.Contains(e.Text, "symbolic link") {
 		t.Errorf("a link in its place: %v", err)
 	}

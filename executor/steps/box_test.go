@@ -23,6 +23,7 @@ import (
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/gluster/sim"
 	"github.com/gluster/anthill/executor/kube"
+	"github.com/gluster/anthill/executor/kube/kubetest"
 	"github.com/gluster/anthill/executor/observe"
 	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/journal/journaltest"
@@ -49,18 +50,29 @@ type box struct {
 	volumes []v1alpha1.GlusterVolume
 	anchor  executor.Anchor
 	last    planner.Decision
+
+	kube *kubetest.Cluster // nil: no node is a pod
 }
 
-func newBox(t *testing.T, seed uint64, servers int) *box {
+func newBox(t *testing.T, seed uint64, servers int, with ...func(*box)) *box {
 	t.Helper()
 	var names []string
 	for i := range servers {
 		names = append(names, fmt.Sprintf("s%d", i+1))
 	}
-	b := &box{t: t, pool: sim.New(sim.Options{Seed: seed, Servers: names}), path: t.TempDir() + "/journal.db",
+	return newBoxOf(t, seed, sim.Options{Seed: seed, Servers: names}, with...)
+}
+
+// newBoxOf is newBox with servers of any kind.
+func newBoxOf(t *testing.T, seed uint64, servers sim.Options, with ...func(*box)) *box {
+	t.Helper()
+	b := &box{t: t, pool: sim.New(servers), path: t.TempDir() + "/journal.db",
 		rand: rand.New(rand.NewPCG(seed, 1))}
 	b.world = &boxWorld{b: b}
 	b.cluster = &v1alpha1.GlusterCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", Generation: 1}}
+	for _, w := range with {
+		w(b)
+	}
 	b.open()
 	return b
 }
@@ -80,7 +92,7 @@ func (b *box) open() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	clock := boxClock{b.pool}
+	clock := boxClock{b}
 	fences := &executor.Fences{Journal: b.j, Epoch: b.j.Epoch(), Anchors: boxAnchors{b}, Gates: &kube.Gates{Servers: b.world, Instance: "me"},
 		Instance: "me", Clock: clock, Log: logr.Discard()}
 	b.e = executor.New(b.j, b.state, registry, b.j.Epoch(), executor.Options{Clock: clock, Rand: b.rand.Float64, Fencer: fences})
@@ -115,17 +127,19 @@ func (b *box) crash() {
 	b.open()
 }
 
-// boxClock moves the pool's time instead of waiting.
-type boxClock struct{ pool *sim.Pool }
+// boxClock moves the pool's time instead of waiting; Kubernetes gets on with it
+// meanwhile.
+type boxClock struct{ b *box }
 
-func (c boxClock) Now() time.Time { return c.pool.Now() }
+func (c boxClock) Now() time.Time { return c.b.pool.Now() }
 
 func (c boxClock) Wait(ctx context.Context, d time.Duration, wake <-chan struct{}) {
 	select {
 	case <-ctx.Done():
 	case <-wake:
 	case <-time.After(2 * time.Millisecond): // lets the test's own goroutine have its turn
-		c.pool.Advance(d)
+		c.b.pool.Advance(d)
+		c.b.tick(ctx)
 	}
 }
 
@@ -154,8 +168,8 @@ func (w *boxWorld) servers() []kube.Server {
 	var out []kube.Server
 	for i := range w.b.nodes {
 		n := &w.b.nodes[i]
-		out = append(out, kube.Server{Node: n.Name, Address: n.Spec.External.Address, Dirs: []string{"/bricks/b1", "/bricks/b2"},
-			UUID: n.Status.UUID, Gate: w.b.pool.Transport(n.Spec.External.Address)})
+		out = append(out, kube.Server{Node: n.Name, Address: n.Address(), Dirs: []string{"/bricks/b1", "/bricks/b2"},
+			UUID: n.Status.UUID, Gate: w.b.pool.Transport(n.Address()), Problem: w.b.podProblem(n)})
 	}
 	return out
 }
@@ -188,8 +202,7 @@ func (b *box) addNode(i int) {
 	defer b.world.mu.Unlock()
 	n := v1alpha1.GlusterNode{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i), Namespace: "ns", Generation: 1}}
 	n.Spec.Cluster = "c"
-	n.Spec.External.Address = fmt.Sprintf("s%d", i)
-	n.Spec.External.BrickDirs = []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}
+	n.Spec.External = &v1alpha1.ExternalServer{Address: fmt.Sprintf("s%d", i), BrickDirs: []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}}
 	b.nodes = append(b.nodes, n)
 }
 

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/crash"
@@ -12,10 +13,11 @@ import (
 
 // probeBack makes the first server of a pool known by its chosen name: the one
 // that was probed knows it only by whatever name, or address, the connection
-// came from.
+// came from. That one stays the first in glusterd's list, where it does no harm:
+// in Kubernetes it is the same name with the cluster's domain behind it.
 type probeBack struct{ settler }
 
-// Probe looks at the primary name in the new member's peer list.
+// Probe looks at the names in the new member's peer list.
 func (b probeBack) Probe(ctx context.Context, t *executor.Turn) (executor.Observation, error) {
 	var p planner.ProbeBackParams
 	if err := t.Decode(&p); err != nil {
@@ -33,7 +35,7 @@ func (b probeBack) Probe(ctx context.Context, t *executor.Turn) (executor.Observ
 	switch {
 	case !ok:
 		return seenAs(executor.Unseen, "%s does not see %s", p.Node, p.First.Node), nil
-	case len(peer.Hostnames) > 0 && peer.Hostnames[0] == p.First.Address:
+	case slices.Contains(peer.Hostnames, p.First.Address):
 		return seenAs(executor.Done, "%s knows %s by its name", p.Node, p.First.Node), nil
 	}
 	return seenAs(executor.NotDone, "%s knows %s as %s", p.Node, p.First.Node, peerName(peer)), nil

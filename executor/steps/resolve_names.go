@@ -11,7 +11,7 @@ import (
 // resolveNames waits until every server that is to be in one pool resolves
 // every other's address, and its own to itself: peers and bricks are named by
 // it, and a name that means something else there joins the wrong server or none
-// (cases 22, 23).
+// (cases 22, 23). Pods must also find a name for every other's address.
 type resolveNames struct{ base }
 
 // Probe asks each server.
@@ -51,6 +51,12 @@ func (b resolveNames) Probe(ctx context.Context, t *executor.Turn) (executor.Obs
 			slices.Sort(r.Addrs)
 			if r.Name == m.Address {
 				continue // may be a loopback address there
+			}
+			// glusterd looks up who a connection comes from, and reconnects to what
+			// it then wrote down first. With an address of a pod it would look for
+			// the peer where it no longer is.
+			if server.Pod && len(r.Reverse) == 0 {
+				return seenAs(executor.NotDone, "%s finds no name for %s, the address of %s", m.Node, list(r.Addrs), r.Name), nil
 			}
 			if first, ok := addrs[r.Name]; ok && !slices.Equal(first, r.Addrs) {
 				return seenAs(executor.NotDone, "%s resolves %s to %s, another server to %s", m.Node, r.Name, list(r.Addrs), list(first)), nil

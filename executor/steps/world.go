@@ -27,6 +27,8 @@ type World interface {
 	GateBinary() (binary []byte, digest string, err error)
 	// Instance is this operator's.
 	Instance() string
+	// Pods is what nodes that are pods consist of.
+	Pods() Pods
 }
 
 // FreshMax is the age at which an observation no longer supports a guard.
@@ -221,6 +223,8 @@ func gateError(err error) error {
 	var busy *gate.BusyError
 	var mount *gate.MountError
 	var brick *gate.BrickError
+	var problem *kube.Problem
+	var device *gate.DeviceError
 	switch {
 	case errors.As(err, &fenced):
 		switch fenced.Reason {
@@ -236,6 +240,12 @@ func gateError(err error) error {
 		return executor.Errorf(executor.Transient, "BrickDirNotMounted", "%w", err)
 	case errors.As(err, &brick):
 		return executor.Errorf(executor.Permanent, "BrickDirInUse", "%w", err)
+	case errors.As(err, &device) && device.Device.Holds != "":
+		return executor.Errorf(executor.Permanent, "DeviceNotEmpty", "%w", err)
+	case errors.As(err, &device):
+		return executor.Errorf(executor.Transient, "DeviceUnfit", "%w", err)
+	case errors.Is(err, gate.ErrNotPod):
+		return executor.Errorf(executor.Permanent, "NotAPod", "%w", err)
 	case errors.Is(err, gate.ErrNotFresh):
 		return executor.Errorf(executor.Permanent, "ForeignServer", "%w", err)
 	case errors.Is(err, gate.ErrRefused):
@@ -244,6 +254,8 @@ func gateError(err error) error {
 		return executor.Errorf(executor.Transient, "NoGluster", "%w", err)
 	case errors.Is(err, gate.ErrNotInstalled):
 		return executor.Errorf(executor.Transient, "GateMissing", "%w", err)
+	case errors.As(err, &problem):
+		return executor.Errorf(executor.Transient, problem.Reason, "%w", err)
 	case gate.NotStarted(err):
 		return executor.Errorf(executor.Transient, "ServerUnreachable", "%w", err)
 	}

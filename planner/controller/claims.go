@@ -28,7 +28,7 @@ func (r *Reconciler) claims(ctx context.Context, c *cycle) (by map[string]string
 		if n.Namespace != c.key.Namespace {
 			name = n.Namespace + "/" + name
 		}
-		address, at := n.Spec.External.Address, n.CreationTimestamp.Time
+		address, at := n.Address(), n.CreationTimestamp.Time
 		if old, ok := since[address]; ok && (old.Before(at) || old.Equal(at) && by[address] <= name) {
 			continue
 		}

@@ -44,7 +44,7 @@ func (r *Reconciler) gather(ctx context.Context, c *cycle) error {
 	}
 	s := planner.Snapshot{
 		Cluster: c.cluster, Nodes: c.nodes, Volumes: c.volumes, Claims: claims, ClaimedAt: since,
-		Epoch: picture.Epoch, Instance: r.opts.Instance, Tombstones: picture.Tombstones,
+		Epoch: picture.Epoch, Instance: r.opts.Instance, NodeImage: r.opts.NodeImage, Tombstones: picture.Tombstones,
 	}
 	if scope := c.cluster.Status.PoolID; scope != "" {
 		r.scopes.set(scope, c.key)

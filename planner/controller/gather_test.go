@@ -20,7 +20,8 @@ func TestSnapshot(t *testing.T) {
 	at := func(n int) metav1.Time { return metav1.NewTime(time.Unix(int64(n), 0).UTC()) }
 	in := func(ns, cluster, address string, created int) func(*v1alpha1.GlusterNode) {
 		return func(n *v1alpha1.GlusterNode) {
-			n.Namespace, n.Spec.Cluster, n.Spec.External.Address, n.CreationTimestamp = ns, cluster, address, at(created)
+			n.Namespace, n.Spec.Cluster, n.CreationTimestamp = ns, cluster, at(created)
+			n.Spec.External = &v1alpha1.ExternalServer{Address: address}
 		}
 	}
 	w := newWorld(t, clusterObject(withPool), nodeObject("n1"), volumeObject("v1"),

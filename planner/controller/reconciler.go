@@ -23,6 +23,8 @@ import (
 type Options struct {
 	// Instance is this operator's name among operators. Default: empty.
 	Instance string
+	// NodeImage is what pods run unless a cluster says. Default: empty.
+	NodeImage string
 	// Epoch that is open; every append is guarded by it. 0 guards nothing.
 	Epoch journal.Epoch
 	// Kept is the file a damaged journal was moved to when this process started.
@@ -174,6 +176,7 @@ func (r *Reconciler) run(ctx context.Context, c *cycle) error {
 		failed.add(err)
 		return failed.err()
 	}
+	failed.add(r.templates(ctx, c))
 	// Status is written even when the plan could not be: it is how a person
 	// learns of it.
 	failed.add(r.release(ctx, c), r.report(ctx, c))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -60,6 +61,7 @@ func SetupWithManager(mgr ctrl.Manager, r *Reconciler) error {
 		For(&v1alpha1.GlusterCluster{}, builder.WithPredicates(changed())).
 		Watches(&v1alpha1.GlusterNode{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
 		Watches(&v1alpha1.GlusterVolume{}, handler.EnqueueRequestsFromMapFunc(toCluster), builder.WithPredicates(changed())).
+		Watches(&corev1.Pod{}, handler.EnqueueRequestsFromMapFunc(toClusterOfPod), builder.WithPredicates(served())).
 		WatchesRawSource(NewFollower(r)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: clustersMax, RateLimiter: limiter(), LogConstructor: r.logger(v1alpha1.KindCluster)}).
 		Complete(r)

@@ -17,6 +17,11 @@ func (c *cycle) nodeStatus(n *v1alpha1.GlusterNode, have v1alpha1.GlusterNodeSta
 	if seen.UUID != "" {
 		s.UUID = seen.UUID
 	}
+	s.Address = seen.Address
+	s.Pod = nil
+	if p := seen.Pod; p != nil && p.Declared && !p.Foreign {
+		s.Pod = &v1alpha1.PodStatus{Name: n.PodName(), Host: p.Host, Ready: p.Ready, Current: seen.PodCurrent}
+	}
 	if seen.GateDigest != "" {
 		s.Gate = &v1alpha1.GateStatus{Digest: seen.GateDigest, Fence: int64(seen.Fence)} //nolint:gosec // fences count tenures
 	}

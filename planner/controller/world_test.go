@@ -228,7 +228,7 @@ func nodeObject(name string, change ...func(*v1alpha1.GlusterNode)) *v1alpha1.Gl
 	n := &v1alpha1.GlusterNode{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: v1alpha1.KindNode},
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, UID: types.UID("uid-" + name), Generation: 1},
-		Spec: v1alpha1.GlusterNodeSpec{Cluster: "c1", External: v1alpha1.ExternalServer{Address: name + ".example",
+		Spec: v1alpha1.GlusterNodeSpec{Cluster: "c1", External: &v1alpha1.ExternalServer{Address: name + ".example",
 			BrickDirs: []v1alpha1.BrickDir{"/bricks/b1"}}},
 	}
 	for _, f := range change {

@@ -34,9 +34,19 @@ func readObjects(file string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
+// readInstallation returns the objects of one of installations.
+func readInstallation(from string) ([]*unstructured.Unstructured, error) {
+	read := readObjects
+	if filepath.Ext(from) == "" {
+		read = readKustomization
+	}
+	return read(filepath.Join(root, from))
+}
+
 // readKustomization returns the objects that a folder's kustomization lists,
-// those of listed folders included. Ours use nothing but resources; anything
-// else is an error, so that what is tested is what kustomize would make.
+// those of listed folders included. It knows nothing but resources; anything
+// else is an error, so that what is tested is what kustomize would make. Of what
+// needs more `make manifests` makes files.
 func readKustomization(dir string) ([]*unstructured.Unstructured, error) {
 	raw, err := os.ReadFile(filepath.Join(dir, "kustomization.yaml"))
 	if err != nil {

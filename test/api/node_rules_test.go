@@ -31,10 +31,10 @@ var nodeRules = map[string]rule{
 	"NoSpec":         {reason: "a node is of a cluster", create: `{spec: null}`, refused: "spec: Required value"},
 	"NoCluster":      {reason: "a node is of a cluster", create: `{spec: {cluster: null}}`, refused: "spec.cluster: Required value"},
 	"EmptyCluster":   {reason: "and of a named one", create: `{spec: {cluster: ""}}`, refused: "spec.cluster"},
-	"NoExternal":     {reason: "a server has to be described", create: `{spec: {external: null}}`, refused: "spec.external: Required value"},
+	"NoExternal":     {reason: "a server has to be described", create: `{spec: {external: null}}`, refused: "a node is either a server outside Kubernetes (external) or a pod"},
 	"NoSecret":       {reason: "there is no login without a key", create: `{spec: {external: {ssh: {secretRef: null}}}}`, refused: "secretRef: Required value"},
 	"NoBrickDirs":    {reason: "a server without room for bricks is of no use", create: `{spec: {external: {brickDirs: []}}}`, refused: "should have at least 1 items"},
-	"UnknownField":   {reason: "devices are not implemented, and so not in the schema", create: `{spec: {storage: [{device: /dev/sdb}]}}`, refused: `unknown field "spec.storage"`},
+	"UnknownField":   {reason: "tags are not implemented, and so not in the schema", create: `{spec: {tags: [fast]}}`, refused: `unknown field "spec.tags"`},
 	"UnknownDesired": {reason: "nor is maintenance", create: `{spec: {desiredState: disabled}}`, refused: `unknown field "spec.desiredState"`},
 
 	"NameLongest": {reason: "52 characters leave room for what Kubernetes appends", create: `{metadata: {name: "` + strings.Repeat("n", 52) + `"}}`},

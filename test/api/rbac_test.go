@@ -34,17 +34,31 @@ func TestOperatorRights(t *testing.T) {
 				right{gluster, r, "status", ns, []string{"patch"}})
 		}
 		return append(rights,
+			right{gluster, "glusternodes", "", ns, []string{"create", "update", "delete"}}, // of templates
 			right{"", "secrets", "", ns, []string{"get"}},
-			right{events, "events", "", ns, []string{"create", "patch"}})
+			right{events, "events", "", ns, []string{"create", "patch"}},
+			right{"", "services", "", ns, []string{"get", "create", "update"}},
+			right{"", "persistentvolumeclaims", "", ns, []string{"get", "list", "watch", "create"}},
+			right{"apps", "statefulsets", "", ns, []string{"get", "list", "watch", "create", "update", "delete"}},
+			right{"", "pods", "", ns, []string{"get", "list", "watch", "delete"}},
+			right{"", "pods", "exec", ns, []string{"create", "get"}},
+			right{"", "events", "", ns, []string{"list"}})
 	}
 	never := []right{
+		{gluster, "glusterclusters", "", "gluster", []string{"create", "update", "delete", "deletecollection"}},
+		{gluster, "glusternodes", "", "gluster", []string{"deletecollection"}},
 		{gluster, "glustervolumes", "", "gluster", []string{"create", "update", "delete", "deletecollection"}},
 		{"", "secrets", "", "gluster", []string{"list", "watch", "create", "update", "patch", "delete"}},
 		{"", "secrets", "", "", []string{"list", "watch"}},
-		{"", "pods", "", "gluster", []string{"get", "list", "create", "delete"}},
-		{"", "pods", "exec", "gluster", []string{"create"}},
+		{"", "pods", "", "gluster", []string{"create", "update", "patch", "deletecollection"}},
+		{"", "pods", "attach", "gluster", []string{"create", "get"}},
+		{"", "services", "", "gluster", []string{"list", "watch", "patch", "delete"}},
+		{"", "persistentvolumeclaims", "", "gluster", []string{"update", "patch", "delete", "deletecollection"}},
+		{"apps", "statefulsets", "", "gluster", []string{"patch", "deletecollection"}},
+		{"apps", "statefulsets", "scale", "gluster", []string{"get", "update", "patch"}},
 		{"", "configmaps", "", "anthill-system", []string{"get", "create"}},
-		{"", "nodes", "", "", []string{"get", "list"}},
+		{"", "nodes", "", "", []string{"get", "watch", "update", "patch"}},
+		{"storage.k8s.io", "storageclasses", "", "", []string{"get", "watch", "create", "update", "delete"}},
 		{"", "persistentvolumes", "", "", []string{"get", "list"}},
 		{leases, "leases", "", "gluster", []string{"get", "create", "update"}},
 		{leases, "leases", "", "anthill-system", []string{"list", "watch", "delete"}},
@@ -52,14 +66,18 @@ func TestOperatorRights(t *testing.T) {
 		{"apiextensions.k8s.io", "customresourcedefinitions", "", "", []string{"get", "list", "update"}},
 	}
 	lease := right{leases, "leases", "", "anthill-system", []string{"get", "create", "update"}}
+	// Of the whole Kubernetes, in both installations.
+	landscape := []right{{"", "nodes", "", "", []string{"list"}}, {"storage.k8s.io", "storageclasses", "", "", []string{"list"}}}
 
 	t.Run("ClusterWide", func(t *testing.T) {
 		expect(t, user, true, append(watched("gluster"), append(watched("any-other"), lease)...)...)
+		expect(t, user, true, landscape...)
 		expect(t, user, false, never...)
 	})
 	t.Run("Namespaced", func(t *testing.T) {
 		unbind(t, "anthill-operator")
 		expect(t, user, true, append(watched("gluster"), lease)...)
+		expect(t, user, true, landscape...)
 		expect(t, user, false, append(never, watched("any-other")...)...)
 	})
 }

@@ -53,6 +53,8 @@ func check(t *testing.T, base map[string]any, rules map[string]rule) {
 
 func TestClusterRules(t *testing.T) { check(t, clusterBase(), clusterRules) }
 func TestNodeRules(t *testing.T)    { check(t, nodeBase(), nodeRules) }
+func TestPodRules(t *testing.T)     { check(t, podBase(), podRules) }
+func TestExternalOnly(t *testing.T) { check(t, nodeBase(), externalOnly) }
 func TestVolumeRules(t *testing.T)  { check(t, volumeBase(), volumeRules) }
 
 // Every CEL rule in the manifests is refused by at least one case above, with
@@ -63,7 +65,7 @@ func TestEveryRuleHasACase(t *testing.T) {
 		rules map[string]rule
 	}{
 		"GlusterCluster": {"operator.gluster.org_glusterclusters.yaml", clusterRules},
-		"GlusterNode":    {"operator.gluster.org_glusternodes.yaml", nodeRules},
+		"GlusterNode":    {"operator.gluster.org_glusternodes.yaml", allNodeRules()},
 		"GlusterVolume":  {"operator.gluster.org_glustervolumes.yaml", volumeRules},
 	} {
 		crds, err := readObjects(filepath.Join(root, "deploy/crds", of.file))

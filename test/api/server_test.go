@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -71,17 +70,21 @@ func run(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// install applies both kustomizations of deploy/ and waits until the kinds are
+// installations are what deploy/ can be applied as: folders with a kustomization,
+// and files.
+var installations = []string{"deploy/outside", "deploy/install.yaml", "deploy/install-namespaced.yaml"}
+
+// install applies every installation of deploy/ and waits until the kinds are
 // served.
 func install(ctx context.Context) error {
-	for _, dir := range []string{"deploy/cluster-wide", "deploy/namespaced"} {
-		list, err := readKustomization(filepath.Join(root, dir))
+	for _, from := range installations {
+		list, err := readInstallation(from)
 		if err != nil {
 			return err
 		}
 		for _, o := range list {
 			if _, err := objects.apply(ctx, o); err != nil {
-				return fmt.Errorf("applying %s %q of %s: %w", o.GetKind(), o.GetName(), dir, err)
+				return fmt.Errorf("applying %s %q of %s: %w", o.GetKind(), o.GetName(), from, err)
 			}
 		}
 	}

@@ -39,8 +39,7 @@ func newPool(nodes int) *pool {
 	for i := range nodes {
 		n := v1alpha1.GlusterNode{ObjectMeta: meta(fmt.Sprintf("node-%04d", i), i+1)}
 		n.Spec = v1alpha1.GlusterNodeSpec{Cluster: p.cluster.Name, Zone: fmt.Sprintf("zone-%d", i%7)}
-		n.Spec.External.Address = n.Name + ".storage.example"
-		n.Spec.External.BrickDirs = []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}
+		n.Spec.External = &v1alpha1.ExternalServer{Address: n.Name + ".storage.example", BrickDirs: []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"}}
 		p.nodes = append(p.nodes, n)
 		p.uuids[n.Name] = fmt.Sprintf("7c0f5b1e-0000-4000-8000-%012d", i)
 	}
@@ -101,7 +100,7 @@ func (p *pool) server(n *v1alpha1.GlusterNode) planner.Server {
 		UUID: p.uuids[n.Name], Glusterd: true, FreeMeta: 1 << 30,
 		View: &planner.PoolView{UUID: p.uuids[n.Name], OpVersion: 100000, Options: map[string]string{}},
 	}
-	for _, d := range n.Spec.External.BrickDirs {
+	for _, d := range n.BrickDirs() {
 		srv.Mounts = append(srv.Mounts, planner.Mount{Dir: string(d), Registered: true, Same: true,
 			FSUUID: "fs-" + n.Name + string(d), SizeBytes: 100 << 30, FreeBytes: 90 << 30})
 	}
@@ -115,7 +114,7 @@ func (p *pool) server(n *v1alpha1.GlusterNode) planner.Server {
 		}
 		srv.Peers = append(srv.Peers, p.uuids[other.Name])
 		srv.View.Peers = append(srv.View.Peers, planner.Peer{UUID: p.uuids[other.Name],
-			Hostnames: []string{other.Spec.External.Address}, State: planner.PeerInCluster, Connected: true})
+			Hostnames: []string{other.Address()}, State: planner.PeerInCluster, Connected: true})
 	}
 	return srv
 }

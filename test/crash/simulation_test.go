@@ -129,7 +129,7 @@ func nodes(from, to int) []client.Object {
 	for i := from; i <= to; i++ {
 		n := &v1alpha1.GlusterNode{}
 		n.Name = fmt.Sprintf("node-%d", i)
-		n.Spec = v1alpha1.GlusterNodeSpec{Cluster: cluster, Zone: fmt.Sprintf("zone-%d", i), External: v1alpha1.ExternalServer{
+		n.Spec = v1alpha1.GlusterNodeSpec{Cluster: cluster, Zone: fmt.Sprintf("zone-%d", i), External: &v1alpha1.ExternalServer{
 			Address: fmt.Sprintf("s%d", i), BrickDirs: []v1alpha1.BrickDir{"/bricks/b1", "/bricks/b2"},
 			SSH: v1alpha1.SSH{SecretRef: v1alpha1.SecretReference{Name: "none"}},
 		}}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -12,8 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/test/local"
 	"github.com/gluster/anthill/test/local/writer"
+	"github.com/gluster/anthill/test/narration"
 	"github.com/gluster/anthill/test/rig"
 )
 
@@ -27,27 +28,27 @@ const (
 type demo struct {
 	checkout string
 	keep     bool
-	began    time.Time
+	tell     *narration.Teller
 	env      *local.Env
 	rig      *rig.Rig
-	follow   *follower
+	follow   *narration.Follower
 }
 
 func (d *demo) run(ctx context.Context, cfg local.Config) error {
-	d.sayf("Building the operator")
+	d.tell.Sayf("Building the operator")
 	binary, err := rig.Build(ctx, d.checkout, filepath.Join(d.checkout, "bin"))
 	if err != nil {
 		return err
 	}
-	d.sayf("Starting four GlusterFS servers, etcd and kube-apiserver on this machine")
-	d.detailf("the first time this compiles kube-apiserver: about five minutes on two cores")
+	d.tell.Sayf("Starting four GlusterFS servers, etcd and kube-apiserver on this machine")
+	d.tell.Detailf("the first time this compiles kube-apiserver: about five minutes on two cores")
 	if d.env, err = local.Up(ctx, cfg); err != nil {
 		return err
 	}
 	if d.rig, err = rig.New(ctx, d.env, d.checkout, binary, "operator"); err != nil {
 		return err
 	}
-	d.sayf("Starting the operator, with the rights of its ServiceAccount")
+	d.tell.Sayf("Starting the operator, with the rights of its ServiceAccount")
 	if err := d.start(ctx); err != nil {
 		return err
 	}
@@ -67,14 +68,20 @@ func (d *demo) start(ctx context.Context) error {
 	if err := d.rig.Operator.AwaitReady(ctx); err != nil {
 		return err
 	}
-	d.follow = d.follow.again(ctx, d)
+	d.follow = d.follow.Again(ctx, d.tell, func(ctx context.Context, from journal.Seq, each func(journal.Event) error) error {
+		c, err := journal.Dial(ctx, journal.SocketPath(d.rig.Operator.Journal()))
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		_ = c.Follow(ctx, from, each) // it ends with the operator
+		return nil
+	})
 	return nil
 }
 
 func (d *demo) close() {
-	if d.follow != nil {
-		d.follow.stop()
-	}
+	d.follow.Stop()
 	if d.rig != nil && !d.keep {
 		d.rig.Operator.Stop()
 	}
@@ -82,7 +89,7 @@ func (d *demo) close() {
 
 // make declares a pool of three servers and a volume, and waits for both.
 func (d *demo) make(ctx context.Context) error {
-	d.sayf("Declaring a GlusterCluster with three GlusterNodes and a GlusterVolume of one replica set")
+	d.tell.Sayf("Declaring a GlusterCluster with three GlusterNodes and a GlusterVolume of one replica set")
 	if err := rig.Namespace(ctx, d.rig.Client, namespace); err != nil {
 		return err
 	}
@@ -111,14 +118,14 @@ func (d *demo) make(ctx context.Context) error {
 	if err := d.rig.AwaitConverged(ctx, time.Minute, vol); err != nil {
 		return d.failed(err)
 	}
-	d.sayf("Available: pool of 3 servers, volume %q with %d bricks, %s usable", volume, *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
+	d.tell.Sayf("Available: pool of 3 servers, volume %q with %d bricks, %s usable", volume, *vol.Status.BricksTotal, narration.Size(vol.Status.UsableBytes))
 	return nil
 }
 
 // grow adds a server and a replica set under a client that writes, and kills
 // the operator in the middle of it.
 func (d *demo) grow(ctx context.Context) error {
-	d.sayf("Mounting the volume through FUSE; a client writes, re-reads and compares files from now on")
+	d.tell.Sayf("Mounting the volume through FUSE; a client writes, re-reads and compares files from now on")
 	mount, err := d.env.Mount(ctx, volume)
 	if err != nil {
 		return err
@@ -127,7 +134,7 @@ func (d *demo) grow(ctx context.Context) error {
 		return err
 	}
 	time.Sleep(2 * time.Second)
-	d.sayf("Adding the fourth server and a second replica set")
+	d.tell.Sayf("Adding the fourth server and a second replica set")
 	node, err := d.rig.Node(namespace, cluster, secret, 4)
 	if err != nil {
 		return err
@@ -144,7 +151,7 @@ func (d *demo) grow(ctx context.Context) error {
 	}
 	before := vol.DeepCopy()
 	vol.Spec.Layout.Replicate.Sets = 2
-	kill := d.follow.when("step.started", "rebalance")
+	kill := d.follow.When("step.started", "rebalance")
 	if err := d.rig.Client.Patch(ctx, vol, client.MergeFrom(before)); err != nil {
 		return err
 	}
@@ -152,10 +159,10 @@ func (d *demo) grow(ctx context.Context) error {
 		return d.failed(err)
 	}
 	time.Sleep(3 * time.Second) // the command takes ten
-	d.sayf("kill -9 of the operator, in the middle of the rebalance command (process %d)", d.rig.Operator.PID())
+	d.tell.Sayf("kill -9 of the operator, in the middle of the rebalance command (process %d)", d.rig.Operator.PID())
 	d.rig.Operator.Kill()
 	time.Sleep(2 * time.Second)
-	d.sayf("Starting it again: it looks first, and goes on where the world is")
+	d.tell.Sayf("Starting it again: it looks first, and goes on where the world is")
 	if err := d.start(ctx); err != nil {
 		return err
 	}
@@ -177,20 +184,20 @@ func (d *demo) grow(ctx context.Context) error {
 	if p := report.Problem(); p != "" {
 		return fmt.Errorf("the client saw: %s", p)
 	}
-	d.sayf("Grown: 4 servers, %d bricks, %s usable", *vol.Status.BricksTotal, size(vol.Status.UsableBytes))
-	d.sayf("The client wrote %d files and read %d: no error, every checksum equal, longest call %d ms",
+	d.tell.Sayf("Grown: 4 servers, %d bricks, %s usable", *vol.Status.BricksTotal, narration.Size(vol.Status.UsableBytes))
+	d.tell.Sayf("The client wrote %d files and read %d: no error, every checksum equal, longest call %d ms",
 		report.Written, report.Read, report.SlowestMillis)
 	return nil
 }
 
 // account prints what the journal has to say.
 func (d *demo) account(ctx context.Context) error {
-	d.sayf("What the journal says (anthill journal ls --all)")
+	d.tell.Sayf("What the journal says (anthill journal ls --all)")
 	out, err := d.rig.Operator.CLI(ctx, "journal", "ls", "--all")
 	if err != nil {
 		return err
 	}
-	d.block(out)
+	d.tell.Block(out)
 	id := ""
 	for line := range strings.Lines(out) {
 		if f := strings.Fields(line); len(f) > 1 && f[1] == "add-brick" {
@@ -200,21 +207,21 @@ func (d *demo) account(ctx context.Context) error {
 	if id == "" {
 		return fmt.Errorf("the journal has no add-brick operation")
 	}
-	d.sayf("The operation that outlived the kill (anthill journal show %s)", id)
+	d.tell.Sayf("The operation that outlived the kill (anthill journal show %s)", id)
 	if out, err = d.rig.Operator.CLI(ctx, "journal", "show", id); err != nil {
 		return err
 	}
-	d.block(out)
+	d.tell.Block(out)
 	if out, err = d.rig.Operator.CLI(ctx, "journal", "verify"); err != nil {
 		return err
 	}
-	d.block(out)
+	d.tell.Block(out)
 	return nil
 }
 
 func (d *demo) farewell() {
 	if !d.keep {
-		d.sayf("Done. `make demo KEEP=1` leaves it up to play with")
+		d.tell.Sayf("Done. `make demo KEEP=1` leaves it up to play with")
 		return
 	}
 	fmt.Printf(`
@@ -230,25 +237,4 @@ It stays up. Go on by hand:
 // failed adds what a person would look at next.
 func (d *demo) failed(err error) error {
 	return fmt.Errorf("%w\nlast lines of the operator's log:\n%s", err, local.Tail(d.rig.Operator.LogFile(), 20))
-}
-
-func (d *demo) sayf(format string, args ...any) {
-	fmt.Printf("%6.1fs  %s\n", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
-}
-
-func (d *demo) detailf(format string, args ...any) {
-	fmt.Printf("%6.1fs      %s\n", time.Since(d.began).Seconds(), fmt.Sprintf(format, args...))
-}
-
-func (d *demo) block(text string) {
-	for line := range strings.Lines(strings.TrimRight(text, "\n")) {
-		fmt.Fprintf(os.Stdout, "             %s\n", strings.TrimRight(line, "\n"))
-	}
-}
-
-func size(bytes *int64) string {
-	if bytes == nil {
-		return "an unknown number of bytes"
-	}
-	return fmt.Sprintf("%d MiB", *bytes>>20)
 }

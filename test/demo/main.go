@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gluster/anthill/test/local"
+	"github.com/gluster/anthill/test/narration"
 )
 
 // instance names the demo's environment among those of this checkout.
@@ -45,8 +46,8 @@ func run(ctx context.Context, keep, down bool) (err error) {
 	if err := local.Preflight(cfg); err != nil {
 		return err
 	}
-	d := &demo{checkout: checkout, keep: keep, began: time.Now()}
-	cfg.Log = func(line string) { d.detailf("%s", line) }
+	d := &demo{checkout: checkout, keep: keep, tell: narration.New(os.Stdout)}
+	cfg.Log = func(line string) { d.tell.Detailf("%s", line) }
 	defer func() {
 		d.close()
 		if keep && err == nil {
@@ -56,7 +57,7 @@ func run(ctx context.Context, keep, down bool) (err error) {
 		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		if d.env != nil {
-			d.sayf("Taking everything down")
+			d.tell.Sayf("Taking everything down")
 		}
 		err = errors.Join(err, local.Down(ctx, cfg))
 	}()

@@ -2,13 +2,15 @@ package local
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/program"
 )
 
 // Components of the control plane, as the state file and logs name them.
@@ -33,14 +35,14 @@ func (a *APIServer) Kubeconfig() string { return filepath.Join(a.env.dir, "kubec
 func (a *APIServer) URL() string { return "https://" + a.env.HostIP() + ":6443" }
 
 // Kubectl is the path of kubectl, built with Config.Kubectl.
-func (a *APIServer) Kubectl() string { return kubeBinary("kubectl", a.env.cfg.Checkout).path() }
+func (a *APIServer) Kubectl() string { return program.Kube(a.env.cfg.Checkout, "kubectl").Path() }
 
 // Running tells whether the API server's process is alive.
 func (a *APIServer) Running() bool { return a.env.load().Procs[apiServerName].alive() }
 
 // bringBack makes what is missing and starts what does not run.
 func (a *APIServer) bringBack(ctx context.Context) error {
-	if err := makeCerts(a.pki(""), a.env.HostIP()); err != nil {
+	if err := makeCerts(a.PKI(""), a.env.HostIP()); err != nil {
 		return err
 	}
 	if err := a.writeKubeconfig(); err != nil {
@@ -89,14 +91,14 @@ func (a *APIServer) KillEtcd(ctx context.Context) error {
 // AwaitReady waits until the API server says that it is ready and the default
 // namespace exists, which it makes after that.
 func (a *APIServer) AwaitReady(ctx context.Context) error {
-	return until(ctx, apiReadyMax, "kube-apiserver is ready", a.env.logFile(apiServerName), a.probe)
+	return await.Until(ctx, apiReadyMax, "kube-apiserver is ready", a.env.logFile(apiServerName), a.probe)
 }
 
 // probe fails unless the API server is ready.
 func (a *APIServer) probe(ctx context.Context) error {
 	for _, name := range []string{etcdName, apiServerName} {
 		if !a.env.load().Procs[name].alive() {
-			return fmt.Errorf("%s is not running%s", name, tail(a.env.logFile(name), 3))
+			return fmt.Errorf("%s is not running%s", name, await.Tail(a.env.logFile(name), 3))
 		}
 	}
 	config, err := a.RestConfig()
@@ -115,26 +117,14 @@ func (a *APIServer) probe(ctx context.Context) error {
 	return err
 }
 
-// launch starts a component with its log.
+// launch starts etcd or the API server.
 func (a *APIServer) launch(ctx context.Context, name string, flags []string) error {
-	path := kubeBinary(name, a.env.cfg.Checkout).path()
-	b := birth{
-		role:  roleExec,
-		argv:  name + " of environment " + a.env.net.id,
-		log:   a.env.logFile(name),
-		order: execOrder{Argv: append([]string{path}, flags...), Env: machineEnv(), Dir: a.env.dir},
-		record: func(p proc) error {
-			return a.env.change(func(s *state) error { s.Procs[name] = p; return nil })
-		},
-	}
-	if _, err := b.bear(ctx); err != nil {
-		return errors.Join(err, context.Cause(ctx))
-	}
-	return nil
+	path := program.Kube(a.env.cfg.Checkout, name).Path()
+	return a.env.Component(name).launch(ctx, append([]string{path}, flags...), nil)
 }
 
-// pki is the path of a certificate or key.
-func (a *APIServer) pki(name string) string { return filepath.Join(a.env.dir, "pki", name) }
+// PKI is the path of a certificate or key.
+func (a *APIServer) PKI(name string) string { return filepath.Join(a.env.dir, "pki", name) }
 
 // etcdFlags: without fsync, as the machine under it is never cut off from power
 // here; a killed etcd loses nothing.
@@ -144,24 +134,43 @@ func (a *APIServer) etcdFlags() []string {
 		"--name=local", "--data-dir=" + filepath.Join(a.env.dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client,
 		"--listen-peer-urls=" + peer, "--initial-advertise-peer-urls=" + peer, "--initial-cluster=local=" + peer,
-		"--client-cert-auth", "--trusted-ca-file=" + a.pki("ca.crt"),
-		"--cert-file=" + a.pki("etcd.crt"), "--key-file=" + a.pki("etcd.key"),
-		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + a.pki("ca.crt"),
-		"--peer-cert-file=" + a.pki("etcd.crt"), "--peer-key-file=" + a.pki("etcd.key"),
+		"--client-cert-auth", "--trusted-ca-file=" + a.PKI("ca.crt"),
+		"--cert-file=" + a.PKI("etcd.crt"), "--key-file=" + a.PKI("etcd.key"),
+		"--peer-client-cert-auth", "--peer-trusted-ca-file=" + a.PKI("ca.crt"),
+		"--peer-cert-file=" + a.PKI("etcd.crt"), "--peer-key-file=" + a.PKI("etcd.key"),
 	}
 }
 
 func (a *APIServer) apiServerFlags() []string {
-	return append([]string{
-		"--etcd-servers=https://" + a.env.HostIP() + ":2379", "--etcd-cafile=" + a.pki("ca.crt"),
-		"--etcd-certfile=" + a.pki("etcd-client.crt"), "--etcd-keyfile=" + a.pki("etcd-client.key"),
+	flags := []string{
+		"--etcd-servers=https://" + a.env.HostIP() + ":2379", "--etcd-cafile=" + a.PKI("ca.crt"),
+		"--etcd-certfile=" + a.PKI("etcd-client.crt"), "--etcd-keyfile=" + a.PKI("etcd-client.key"),
 		"--bind-address=" + a.env.HostIP(), "--advertise-address=" + a.env.HostIP(), "--secure-port=6443",
-		"--tls-cert-file=" + a.pki("apiserver.crt"), "--tls-private-key-file=" + a.pki("apiserver.key"),
-		"--client-ca-file=" + a.pki("ca.crt"), "--authorization-mode=RBAC", "--anonymous-auth=false",
+		"--tls-cert-file=" + a.PKI("apiserver.crt"), "--tls-private-key-file=" + a.PKI("apiserver.key"),
+		"--client-ca-file=" + a.PKI("ca.crt"), "--anonymous-auth=false",
 		"--service-account-issuer=https://kubernetes.default.svc", "--api-audiences=https://kubernetes.default.svc",
-		"--service-account-key-file=" + a.pki("sa.pub"), "--service-account-signing-key-file=" + a.pki("sa.key"),
-		"--service-cluster-ip-range=" + serviceRange,
-		// There is no service network: nothing could use the endpoints of "kubernetes".
-		"--endpoint-reconciler-type=none",
-	}, a.auditFlags()...)
+		"--service-account-key-file=" + a.PKI("sa.pub"), "--service-account-signing-key-file=" + a.PKI("sa.key"),
+		"--service-cluster-ip-range=" + ServiceRange,
+		// Pods of nodes are privileged, and the names of hosts need not resolve.
+		"--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
+	}
+	if a.env.load().Kubelets {
+		flags = append(flags, a.kubeletFlags()...)
+	} else {
+		flags = append(flags, "--authorization-mode=RBAC",
+			// There is no service network: nothing could use the endpoints of "kubernetes".
+			"--endpoint-reconciler-type=none")
+	}
+	return append(flags, a.auditFlags()...)
+}
+
+// kubeletFlags are those of an API server that has nodes.
+func (a *APIServer) kubeletFlags() []string {
+	return []string{
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
+		"--kubelet-certificate-authority=" + a.PKI("ca.crt"),
+		"--kubelet-client-certificate=" + a.PKI("kubelet-client.crt"), "--kubelet-client-key=" + a.PKI("kubelet-client.key"),
+		// This machine has no service network: webhooks are called at their endpoints.
+		"--enable-aggregator-routing=true",
+	}
 }

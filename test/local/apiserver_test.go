@@ -11,6 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/program"
 )
 
 func TestAPIServer(t *testing.T) {
@@ -24,7 +27,7 @@ func TestAPIServer(t *testing.T) {
 	must(t, err)
 	version, err := admin.Discovery().ServerVersion()
 	must(t, err)
-	if want, err := kubeBinary(apiServerName, env.cfg.Checkout).version(); err != nil || version.GitVersion != want {
+	if want, err := program.Kube(env.cfg.Checkout, apiServerName).Version(); err != nil || version.GitVersion != want {
 		t.Errorf("the server says that it is %s; want %s, %v", version.GitVersion, want, err)
 	}
 	_, err = admin.CoreV1().ServiceAccounts(namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "op"}}, metav1.CreateOptions{})
@@ -56,7 +59,7 @@ func TestAPIServer(t *testing.T) {
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "op"}},
 	}, metav1.CreateOptions{})
 	must(t, err)
-	must(t, until(ctx, apiReadyMax, "the role works", "", func(context.Context) error { return list() }))
+	must(t, await.Until(ctx, apiReadyMax, "the role works", "", func(context.Context) error { return list() }))
 	if err := op.CoreV1().Secrets(namespace).Delete(ctx, "kept", metav1.DeleteOptions{}); !apierrors.IsForbidden(err) {
 		t.Errorf("deleting a Secret with the right to list: %v, want it forbidden", err)
 	}

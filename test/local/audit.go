@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // auditPolicy has every attempt to write logged, with its answer, and no reads.
@@ -38,20 +40,23 @@ func (w Write) String() string {
 	return fmt.Sprintf("%s %s %s by %s: %d", w.Verb, w.Resource, w.Object, w.User, w.Code)
 }
 
+// audited tells whether there is an audit log: always, where there are nodes.
+func (e *Env) audited() bool { return e.cfg.Audit || e.load().Kubelets }
+
 func (a *APIServer) auditPolicyFile() string { return filepath.Join(a.env.dir, "audit-policy.yaml") }
 
 func (a *APIServer) auditLog() string { return filepath.Join(a.env.dir, "audit.log") }
 
 func (a *APIServer) writeAuditPolicy() error {
-	if !a.env.cfg.Audit {
+	if !a.env.audited() {
 		return nil
 	}
-	return writeFile(a.auditPolicyFile(), []byte(auditPolicy), 0o644)
+	return atomicfile.Write(a.auditPolicyFile(), []byte(auditPolicy), 0o644)
 }
 
 // auditFlags: a write is in the log before it is answered.
 func (a *APIServer) auditFlags() []string {
-	if !a.env.cfg.Audit {
+	if !a.env.audited() {
 		return nil
 	}
 	return []string{"--audit-policy-file=" + a.auditPolicyFile(), "--audit-log-path=" + a.auditLog(), "--audit-log-mode=blocking-strict"}

@@ -4,6 +4,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -14,15 +15,17 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // certLife is how long an environment's certificates are valid.
 const certLife = 30 * 24 * time.Hour
 
-// serviceIP is the first address of the services' range, which the API server
-// gives to itself.
+// ServiceRange is where services get their addresses; serviceIP is the first,
+// which the API server gives to itself.
 const (
-	serviceRange = "10.255.0.0/24"
+	ServiceRange = "10.255.0.0/24"
 	serviceIP    = "10.255.0.1"
 )
 
@@ -57,6 +60,8 @@ func makeCerts(dir, hostIP string) error {
 			DNSNames:    []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"},
 		},
 		"admin": {Subject: pkix.Name{CommonName: "admin", Organization: []string{"system:masters"}}},
+		// As whom the API server comes to kubelets.
+		"kubelet-client": {Subject: pkix.Name{CommonName: "kube-apiserver-kubelet-client", Organization: []string{"system:masters"}}},
 	}
 	for name, template := range certs {
 		if err := a.issue(name, template); err != nil {
@@ -95,7 +100,49 @@ func newAuthority(dir string) (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &authority{dir: dir, cert: cert, key: key}, writePEM(filepath.Join(dir, "ca.crt"), "CERTIFICATE", der, 0o644)
+	return &authority{dir: dir, cert: cert, key: key}, errors.Join(
+		writeKey(filepath.Join(dir, "ca.key"), key),
+		writePEM(filepath.Join(dir, "ca.crt"), "CERTIFICATE", der, 0o644),
+	)
+}
+
+// openAuthority reads back what newAuthority wrote.
+func openAuthority(dir string) (*authority, error) {
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "ca.crt"), filepath.Join(dir, "ca.key"))
+	if err != nil {
+		return nil, err
+	}
+	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("the authority's key is a %T", pair.PrivateKey)
+	}
+	return &authority{dir: dir, cert: pair.Leaf, key: key}, nil
+}
+
+// A User is whom a certificate is for.
+type User struct {
+	Name   string
+	Groups []string
+	IPs    []net.IP // of one that serves too
+}
+
+// Issue makes the certificate PKI(name+".crt") and its key, unless they are
+// there.
+func (a *APIServer) Issue(name string, u User) error {
+	if _, err := os.Stat(a.PKI(name + ".crt")); err == nil { // written after the key
+		return nil
+	}
+	authority, err := openAuthority(a.PKI(""))
+	if err != nil {
+		return fmt.Errorf("making certificate %q: %w", name, err)
+	}
+	err = authority.issue(name, &x509.Certificate{
+		Subject: pkix.Name{CommonName: u.Name, Organization: u.Groups}, IPAddresses: u.IPs,
+	})
+	if err != nil {
+		return fmt.Errorf("making certificate %q: %w", name, err)
+	}
+	return nil
 }
 
 // issue writes name.crt and name.key. All certificates may be used by both
@@ -130,5 +177,5 @@ func writeKey(file string, key *ecdsa.PrivateKey) error {
 }
 
 func writePEM(file, kind string, der []byte, mode os.FileMode) error {
-	return writeFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
+	return atomicfile.Write(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode)
 }

@@ -11,6 +11,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // roleVariable makes this program one of its own children.
@@ -79,15 +83,26 @@ func sayReady() error {
 
 // execOrder is what a child with roleExec becomes.
 type execOrder struct {
-	Argv []string
-	Env  []string
-	Dir  string
+	Argv   []string
+	Env    []string
+	Dir    string
+	Mounts []Mounted // for this program only; needs a mount namespace of its own
 }
 
 func runExec() error {
 	var o execOrder
 	if err := readOrder(&o); err != nil {
 		return err
+	}
+	if len(o.Mounts) > 0 {
+		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+			return fmt.Errorf("making mounts private: %w", err)
+		}
+	}
+	for _, m := range o.Mounts {
+		if err := m.mount("/"); err != nil {
+			return err
+		}
 	}
 	if err := os.Chdir(o.Dir); err != nil {
 		return err
@@ -180,11 +195,11 @@ func awaitReady(ctx context.Context, ready *os.File, b birth) error {
 	case string(line) == readyLine:
 		return nil
 	case ctx.Err() != nil:
-		return fmt.Errorf("waiting until %s is ready: %w%s", b.argv, context.Cause(ctx), tail(b.log, tailLines))
+		return fmt.Errorf("waiting until %s is ready: %w%s", b.argv, context.Cause(ctx), await.Tail(b.log, await.TailLines))
 	case err != nil:
 		return fmt.Errorf("waiting until %s is ready: %w", b.argv, err)
 	default:
-		return fmt.Errorf("%s ended while starting%s", b.argv, tail(b.log, tailLines))
+		return fmt.Errorf("%s ended while starting%s", b.argv, await.Tail(b.log, await.TailLines))
 	}
 }
 

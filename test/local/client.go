@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/gluster/anthill/test/await"
 	"github.com/gluster/anthill/test/local/writer"
 )
 
@@ -72,7 +73,7 @@ func (e *Env) Mount(ctx context.Context, volume string) (*Mount, error) {
 	}
 	key := ""
 	err := e.change(func(s *state) error {
-		for n := 1; n < hostNumber-clientFirst; n++ {
+		for n := 1; n <= guestFirst-clientFirst; n++ {
 			key = "c" + strconv.Itoa(n)
 			if _, taken := s.Mounts[key]; !taken {
 				s.Mounts[key] = mount{Volume: volume}
@@ -127,7 +128,7 @@ func (m *Mount) up(ctx context.Context) error {
 		return err
 	}
 	log := filepath.Join(m.Root(), fuseLogFile)
-	return until(ctx, mountMax, m.volume+" is mounted on "+m.name, log, func(ctx context.Context) error {
+	return await.Until(ctx, mountMax, m.volume+" is mounted on "+m.name, log, func(ctx context.Context) error {
 		out, err := m.Exec(ctx, "stat", "-f", "-c", "%T", m.Inner())
 		if err == nil && string(out) != "fuseblk\n" && string(out) != "fuse\n" {
 			err = fmt.Errorf("the file system there is %q", out)
@@ -194,9 +195,9 @@ func (m *Mount) StartWriter(ctx context.Context, cfg writer.Config) error {
 	cmd.Env = append(cmd.Env, roleVariable+"="+roleWriter)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("starting a writer on %q: %w%s", m.volume, err, tail(log.Name(), tailLines))
+		return fmt.Errorf("starting a writer on %q: %w%s", m.volume, err, await.Tail(log.Name(), await.TailLines))
 	}
-	return until(ctx, mountMax, "the writer reports", log.Name(), func(context.Context) error {
+	return await.Until(ctx, mountMax, "the writer reports", log.Name(), func(context.Context) error {
 		_, err := m.WriterReport()
 		return err
 	})
@@ -212,7 +213,7 @@ func (m *Mount) WriterReport() (writer.Report, error) {
 func (m *Mount) StopWriter(ctx context.Context) (writer.Report, error) {
 	p, err := m.writerProcess()
 	if err == nil && p.PID == 0 {
-		err = fmt.Errorf("stopping the writer on %q: none is running%s", m.volume, tail(filepath.Join(m.Root(), writerLogFile), tailLines))
+		err = fmt.Errorf("stopping the writer on %q: none is running%s", m.volume, await.Tail(filepath.Join(m.Root(), writerLogFile), await.TailLines))
 	}
 	if err == nil {
 		err = p.signal(unix.SIGTERM)
@@ -220,7 +221,7 @@ func (m *Mount) StopWriter(ctx context.Context) (writer.Report, error) {
 	if err != nil {
 		return writer.Report{}, err
 	}
-	err = until(ctx, writerStopMax, "the writer on "+m.volume+" ends", filepath.Join(m.Root(), writerLogFile), func(context.Context) error {
+	err = await.Until(ctx, writerStopMax, "the writer on "+m.volume+" ends", filepath.Join(m.Root(), writerLogFile), func(context.Context) error {
 		r, err := m.WriterReport()
 		switch {
 		case err != nil || r.Done:

@@ -2,6 +2,7 @@ package local
 
 import (
 	"bufio"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -43,6 +44,7 @@ type Config struct {
 
 	APIServer bool // run etcd and kube-apiserver
 	Audit     bool // let kube-apiserver log what is written, see APIServer.Writes
+	Kubelets  bool // let kube-apiserver serve nodes, which package cluster adds
 	Kubectl   bool // build kubectl too (25 s, once)
 
 	// Fresh takes down what exists first. Without it Up keeps what runs, and
@@ -50,6 +52,11 @@ type Config struct {
 	Fresh bool
 	// KeepFailed leaves a half-failed Up as it is, to be looked at.
 	KeepFailed bool
+
+	// Then is for packages that build on this one: it runs under the
+	// environment's lock once the above serves, and before the environment counts
+	// as up. What it starts through the environment is taken down with it.
+	Then func(context.Context, *Env) error
 
 	// Log gets one line per thing done or waited for. Must be safe for
 	// concurrent use; nil discards.
@@ -97,6 +104,24 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("bricks of %d MiB: want at least %d", c.BrickMiB, brickSizeLeast)
 	}
 	return c, nil
+}
+
+// Root is the checkout that is meant, found from the working directory when c
+// names none.
+func (c Config) Root() (string, error) {
+	c, err := c.withDefaults()
+	return c.Checkout, err
+}
+
+// Hostname is the start of the host names of the environment's machines of a
+// kind: s, c, or what a guest's key starts with. It is there before the
+// environment is.
+func (c Config) Hostname(kind string) (string, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return "", err
+	}
+	return network{id: c.id()}.bridge() + "-" + kind, nil
 }
 
 // id names the environment on this machine: six hex digits, so that a link's

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/filelock"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // loopsEndMax bounds the wait for the kernel to let go of loop devices.
@@ -32,15 +35,15 @@ func (e *Env) Down(ctx context.Context) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot
 	}
-	l, err := takeLock(ctx, e.lockFile())
+	l, err := filelock.Take(ctx, e.lockFile())
 	if err != nil {
 		return fmt.Errorf("environment %s is being changed by another program: %w", e.net.id, err)
 	}
 	if err := e.down(ctx); err != nil {
-		l.release()
+		l.Release()
 		return fmt.Errorf("taking down environment %s: %w", e.net.id, err)
 	}
-	l.remove()
+	l.Remove()
 	os.Remove(baseDir) // only when no other environment is left
 	return nil
 }
@@ -67,7 +70,7 @@ func (e *Env) down(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("unmounting %q: %w", point, err))
 		}
 	}
-	errs = append(errs, awaitNoLoops(ctx, e.dir, loopsEndMax))
+	errs = append(errs, loop.AwaitFree(ctx, e.dir, loopsEndMax))
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gluster/anthill/test/filelock"
 )
 
 // ErrNotUp is returned by Open for an environment that is not, or only
@@ -92,6 +94,9 @@ func (e *Env) adopt(s *state) {
 // ID names the environment on this machine: six hex digits.
 func (e *Env) ID() string { return e.net.id }
 
+// Checkout is the root of the source tree that the environment belongs to.
+func (e *Env) Checkout() string { return e.cfg.Checkout }
+
 // Dir is the environment's folder.
 func (e *Env) Dir() string { return e.dir }
 
@@ -155,11 +160,11 @@ func (e *Env) change(edit func(*state) error) error {
 	defer cancel()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	l, err := takeLock(ctx, e.stateFile()+".lock")
+	l, err := filelock.Take(ctx, e.stateFile()+".lock")
 	if err != nil {
 		return err
 	}
-	defer l.release()
+	defer l.Release()
 	s := loadState(e.stateFile())
 	if s == nil {
 		return fmt.Errorf("changing the state of environment %s: %w", e.net.id, ErrNotUp)

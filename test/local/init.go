@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/loop"
 )
 
 // initOrder is what pid 1 of a machine is told.
@@ -19,6 +21,7 @@ type initOrder struct {
 	Local    string     // folder that becomes /usr/local/lib
 	Disks    []disk     // brick file systems
 	Daemons  [][]string // commands that leave a daemon behind, in order
+	Guest    *GuestSpec // what a machine of another package has more; may be nil
 }
 
 // disk is one brick file system: an image on the host, a folder on the machine.
@@ -109,7 +112,9 @@ func enterRoot(o initOrder) error {
 		{"mounting /tmp", func() error { return unix.Mount("tmpfs", in("tmp"), "tmpfs", 0, "mode=1777,size=256m") }},
 		{"filling /run", func() error { return makeRunFolders(in("run")) }},
 		{"mounting bricks", func() error { return mountDisks(o) }},
+		{"adding what a guest needs", func() error { return o.Guest.prepare(o.Root) }},
 		{"changing the root", func() error { return pivot(o.Root) }},
+		{"sharing mounts", o.Guest.share},
 	}
 	for _, s := range steps {
 		if err := s.do(); err != nil {
@@ -171,7 +176,7 @@ func makeRunFolders(run string) error {
 
 func mountDisks(o initOrder) error {
 	for _, d := range o.Disks {
-		device, hold, err := attachLoop(d.Image)
+		device, hold, err := loop.Attach(d.Image)
 		if err != nil {
 			return err
 		}

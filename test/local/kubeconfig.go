@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // tokenLife is how long a ServiceAccount's kubeconfig works.
@@ -49,25 +51,28 @@ func (a *APIServer) ServiceAccountKubeconfig(ctx context.Context, namespace, nam
 }
 
 // writeKubeconfig writes the administrator's kubeconfig.
-func (a *APIServer) writeKubeconfig() error {
-	cert, err := os.ReadFile(a.pki("admin.crt"))
+func (a *APIServer) writeKubeconfig() error { return a.WriteKubeconfig(a.Kubeconfig(), "admin") }
+
+// WriteKubeconfig writes a kubeconfig with the certificate of that name.
+func (a *APIServer) WriteKubeconfig(file, name string) error {
+	cert, err := os.ReadFile(a.PKI(name + ".crt"))
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
 	}
-	key, err := os.ReadFile(a.pki("admin.key"))
+	key, err := os.ReadFile(a.PKI(name + ".key"))
 	if err != nil {
-		return fmt.Errorf("writing the kubeconfig: %w", err)
+		return fmt.Errorf("writing the kubeconfig of %s: %w", name, err)
 	}
 	data, err := a.kubeconfig(metav1.NamespaceDefault, &api.AuthInfo{ClientCertificateData: cert, ClientKeyData: key})
 	if err != nil {
 		return err
 	}
-	return writeFile(a.Kubeconfig(), data, 0o600)
+	return atomicfile.Write(file, data, 0o600)
 }
 
 // kubeconfig returns a self-contained kubeconfig for one user.
 func (a *APIServer) kubeconfig(namespace string, user *api.AuthInfo) ([]byte, error) {
-	ca, err := os.ReadFile(a.pki("ca.crt"))
+	ca, err := os.ReadFile(a.PKI("ca.crt"))
 	if err != nil {
 		return nil, fmt.Errorf("writing a kubeconfig: %w", err)
 	}

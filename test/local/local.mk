@@ -7,7 +7,7 @@ LOCAL     = $(GO) run -C test ./local/cmd/local --instance "$(INSTANCE)"
 
 .PHONY: setup preflight local-up local-down local-status local-logs test-local
 
-setup: ## Install the Debian packages that real servers need (root)
+setup: ## Install the Debian packages that real servers and nodes need (root)
 	@$(LOCAL) setup
 
 preflight: ## Say what this machine lacks for real servers

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/atomicfile"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // Deadlines of what is waited for on a machine.
@@ -31,6 +34,7 @@ type Machine struct {
 	name   string // host name
 	number int    // last part of its address
 	disks  []disk
+	guest  *GuestSpec // of a machine that another package adds
 }
 
 // Name is the machine's host name, which the environment's machines resolve.
@@ -70,7 +74,7 @@ func (m *Machine) create(ctx context.Context) error {
 		return err
 	}
 	for _, d := range m.disks {
-		if err := makeImage(ctx, d.Image, m.env.load().BrickMiB); err != nil {
+		if err := loop.MakeXFS(ctx, d.Image, m.env.load().BrickMiB); err != nil {
 			return fmt.Errorf("making the disks of %s: %w", m.name, err)
 		}
 	}
@@ -84,7 +88,7 @@ func (m *Machine) start(ctx context.Context, daemons [][]string) error {
 	if m.Running() {
 		return fmt.Errorf("starting %s: it is running", m.name)
 	}
-	if err := awaitNoLoops(ctx, m.Dir(), machineEndMax); err != nil {
+	if err := loop.AwaitFree(ctx, m.Dir(), machineEndMax); err != nil {
 		return fmt.Errorf("starting %s: %w", m.name, err)
 	}
 	b := birth{
@@ -94,13 +98,16 @@ func (m *Machine) start(ctx context.Context, daemons [][]string) error {
 		log:     m.initLog(),
 		order: initOrder{
 			Hostname: m.name, Root: m.Root(), Local: filepath.Join(m.Dir(), "usr-local-lib"),
-			Disks: m.disks, Daemons: daemons,
+			Disks: m.disks, Daemons: daemons, Guest: m.guest,
 		},
 		record: func(p proc) error {
 			return m.env.change(func(s *state) error { s.Procs[m.key] = p; return nil })
 		},
 		prepare: func(ctx context.Context, pid int) error {
-			return m.env.net.attach(ctx, m.key, m.number, pid)
+			if err := m.env.net.attach(ctx, m.key, m.number, pid); err != nil || m.guest == nil {
+				return err
+			}
+			return ip(ctx, pid, m.guest.Routes...)
 		},
 	}
 	if _, err := b.bear(ctx); err != nil {
@@ -119,7 +126,7 @@ func (m *Machine) Kill(ctx context.Context) error {
 	if err := m.proc().kill(ctx); err != nil {
 		return fmt.Errorf("killing %s: %w", m.name, err)
 	}
-	if err := awaitNoLoops(ctx, m.Dir(), machineEndMax); err != nil {
+	if err := loop.AwaitFree(ctx, m.Dir(), machineEndMax); err != nil {
 		return fmt.Errorf("killing %s: %w", m.name, err)
 	}
 	if err := removeLink(ctx, m.env.net.port(m.key)); err != nil {
@@ -190,8 +197,11 @@ func (m *Machine) Signal(sig syscall.Signal, match func(Process) bool) (int, err
 	return n, nil
 }
 
-// pauseRounds bounds how often Pause looks for processes born meanwhile.
-const pauseRounds = 100
+// How often, and after what time, Pause looks for processes born meanwhile.
+const (
+	pauseRounds = 100
+	pauseEvery  = 5 * time.Millisecond
+)
 
 // Pause stops every process of the machine (SIGSTOP), as a machine that hangs:
 // its kernel still acknowledges what arrives.
@@ -202,7 +212,7 @@ func (m *Machine) Pause() error {
 		if err != nil || n == 0 {
 			return err
 		}
-		time.Sleep(pollEvery / 5)
+		time.Sleep(pauseEvery)
 	}
 	return fmt.Errorf("pausing %s: processes still run after %d rounds", m.name, pauseRounds)
 }
@@ -226,5 +236,5 @@ func (m *Machine) SetHosts(entries ...string) error {
 	if len(entries) > 0 {
 		text = strings.Join(append([]string{"127.0.0.1 localhost"}, entries...), "\n") + "\n"
 	}
-	return writeFile(filepath.Join(m.Root(), "etc/hosts"), []byte(text), 0o644)
+	return atomicfile.Write(filepath.Join(m.Root(), "etc/hosts"), []byte(text), 0o644)
 }

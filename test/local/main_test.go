@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/gluster/anthill/test/loop"
 )
 
 // programVariable makes the test binary a program of its own that brings an
@@ -129,7 +131,7 @@ func traces(t *testing.T, cfg Config) []string {
 	for _, p := range points {
 		out = append(out, "mount "+p)
 	}
-	loops, err := loopsOf(e.dir)
+	loops, err := loop.Below(e.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

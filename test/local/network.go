@@ -22,6 +22,7 @@ import (
 // Numbers of the last part of an address.
 const (
 	clientFirst = 100 // client n has clientFirst+n
+	guestFirst  = 200 // guest n has guestFirst+n
 	hostNumber  = 254
 )
 
@@ -68,9 +69,9 @@ func chooseSubnet(id string, taken []netip.Prefix) (string, error) {
 	return "", fmt.Errorf("choosing a subnet: the %d tried in 10.64.0.0/10 are all in use", subnetsTried)
 }
 
-// routesTaken lists what the host already routes, except the routes so wide
+// RoutesTaken lists what the host already routes, except the routes so wide
 // that a subnet of ours is only a hole in them: the default one, 10.0.0.0/8.
-func routesTaken() ([]netip.Prefix, error) {
+func RoutesTaken() ([]netip.Prefix, error) {
 	var out []netip.Prefix
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -119,6 +120,10 @@ func (n network) up(ctx context.Context) error {
 		"link set "+n.bridge()+" up",
 	)
 }
+
+// Route runs commands of ip(8) on the host, without the leading "ip", about
+// routes that lead over the environment's bridge: they go with it.
+func (e *Env) Route(ctx context.Context, commands ...string) error { return ip(ctx, 0, commands...) }
 
 // down removes every link of the environment, known or not.
 func (n network) down(ctx context.Context) error {

@@ -47,7 +47,7 @@ func TestChooseSubnet(t *testing.T) {
 }
 
 func TestRoutesTakenLeavesOutWideNetworks(t *testing.T) {
-	taken, err := routesTaken()
+	taken, err := RoutesTaken()
 	must(t, err)
 	for _, p := range taken {
 		if p.Addr().Is4() && p.Bits() < 9 {

@@ -8,10 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/program"
 )
 
 // What an environment needs on disk beside its bricks, in MiB.
@@ -26,21 +29,35 @@ const moduleMax = 20 * time.Second
 
 var errNotRoot = errors.New("not root: namespaces, mounts and loop devices need it; run it with sudo")
 
-// tools maps what is run here to the Debian package it comes in. That of a tool
-// which every Debian has is empty.
+// Whom a tool is needed by.
+const (
+	forAll = iota
+	forServers
+	forNodes // of Kubernetes, and the images they run
+)
+
+// tools maps what is run here to the Debian package it comes in.
 var tools = []struct {
 	path, debian string
-	server       bool // needed for servers only
+	need         int
 }{
-	{"ip", "iproute2", false},
-	{"nsenter", "util-linux", true},
-	{"mkfs.xfs", "xfsprogs", true},
-	{"/usr/sbin/glusterd", "glusterfs-server", true},
-	{"/usr/sbin/gluster", "glusterfs-server", true},
-	{"/usr/sbin/glusterfs", "glusterfs-client", true},
-	{"/usr/sbin/sshd", "openssh-server", true},
-	{"setfattr", "attr", true},
-	{"strace", "strace", true}, // the journal's tests inject failures with it
+	{"ip", "iproute2", forAll},
+	{"nsenter", "util-linux", forServers},
+	{"mkfs.xfs", "xfsprogs", forServers},
+	{"/usr/sbin/glusterd", "glusterfs-server", forServers},
+	{"/usr/sbin/gluster", "glusterfs-server", forServers},
+	{"/usr/sbin/glusterfs", "glusterfs-client", forServers},
+	{"/usr/sbin/sshd", "openssh-server", forServers},
+	{"setfattr", "attr", forServers},
+	{"strace", "strace", forServers}, // the journal's tests inject failures with it
+	{"nsenter", "util-linux", forNodes},
+	{"mkfs.xfs", "xfsprogs", forNodes},
+	{"iptables", "iptables", forNodes},
+	{"debootstrap", "debootstrap", forNodes},
+	{"gcc", "gcc", forNodes}, // runc has C in it
+	{"/usr/include/stdlib.h", "libc6-dev", forNodes},
+	{"/usr/include/seccomp.h", "libseccomp-dev", forNodes}, // and pods' system calls are filtered
+	{"pkg-config", "pkg-config", forNodes},
 }
 
 // Preflight says what this machine lacks for cfg: one line per thing, and how
@@ -54,7 +71,7 @@ func Preflight(cfg Config) error {
 		return errNotRoot
 	}
 	errs := []error{missingTools(cfg)}
-	if cfg.Servers > 0 {
+	if cfg.Servers > 0 || cfg.Kubelets {
 		errs = append(errs,
 			device("/dev/fuse", "fuse", "no /dev/fuse: the kernel has no FUSE, or this container may not use it"),
 			device("/dev/loop-control", "loop", "no /dev/loop-control: the kernel has no loop devices, or this container may not use them"),
@@ -66,7 +83,9 @@ func Preflight(cfg Config) error {
 
 // missingTools names the packages to install.
 func missingTools(cfg Config) error {
-	names := missingPackages(cfg.Servers > 0)
+	names := missingPackages(func(need int) bool {
+		return need == forAll || need == forServers && cfg.Servers > 0 || need == forNodes && cfg.Kubelets
+	})
 	if len(names) == 0 {
 		return nil
 	}
@@ -74,23 +93,25 @@ func missingTools(cfg Config) error {
 }
 
 // missingPackages lists Debian packages in the order of tools, each once.
-func missingPackages(server bool) []string {
+func missingPackages(wanted func(need int) bool) []string {
 	var out []string
-	seen := map[string]bool{}
 	for _, t := range tools {
-		if t.server && !server || seen[t.debian] {
-			continue
-		}
-		if !installed(t.path) {
-			seen[t.debian] = true
+		if wanted(t.need) && !slices.Contains(out, t.debian) && !installed(t.path) {
 			out = append(out, t.debian)
 		}
 	}
 	return out
 }
 
+// everything is wanted by a machine that is set up.
+func everything(int) bool { return true }
+
 // installed looks in the administrator's folders too, whatever the caller's PATH.
 func installed(tool string) bool {
+	if filepath.IsAbs(tool) {
+		_, err := os.Stat(tool)
+		return err == nil
+	}
 	if _, err := exec.LookPath(tool); err == nil {
 		return true
 	}
@@ -136,24 +157,24 @@ func hasXFS() error {
 // bricks are sparse, but a test may fill them.
 func hasDisk(cfg Config) error {
 	need := int64(diskOwnMiB) + int64(cfg.Servers)*(diskServerMiB+int64(cfg.Bricks)*int64(cfg.BrickMiB))
-	if err := room(baseDir, need, "the environment"); err != nil {
+	if err := Room(baseDir, need, "the environment"); err != nil {
 		return err
 	}
 	if !cfg.APIServer {
 		return nil
 	}
-	if _, err := os.Stat(kubeBinary(apiServerName, cfg.Checkout).path()); err == nil {
+	if _, err := os.Stat(program.Kube(cfg.Checkout, apiServerName).Path()); err == nil {
 		return nil
 	}
-	cache, err := CacheDir()
+	cache, err := program.CacheDir()
 	if err != nil {
 		return err
 	}
-	return room(cache, diskBuildMiB, "compiling kube-apiserver")
+	return Room(cache, diskBuildMiB, "compiling kube-apiserver")
 }
 
-// room fails when the file system that holds path, or will, has not needMiB free.
-func room(path string, needMiB int64, what string) error {
+// Room fails when the file system that holds path, or will, has not needMiB free.
+func Room(path string, needMiB int64, what string) error {
 	at := path
 	for {
 		if _, err := os.Stat(at); err == nil || at == "/" {

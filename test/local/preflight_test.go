@@ -11,14 +11,14 @@ func TestPreflightNamesWhatIsMissing(t *testing.T) {
 		want string
 	}{
 		"Device": {device("/dev/anthill-none", "anthill-none", "no such device: how to get it"), "no such device: how to get it"},
-		"Disk":   {room("/var/lib/anthill-none/deep", 1<<40, "a test"), "too little disk: a test needs 1099511627776 MiB"},
+		"Disk":   {Room("/var/lib/anthill-none/deep", 1<<40, "a test"), "too little disk: a test needs 1099511627776 MiB"},
 	}
 	for name, tc := range cases {
 		if tc.err == nil || !strings.Contains(tc.err.Error(), tc.want) || strings.Contains(tc.err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", name, tc.err, tc.want)
 		}
 	}
-	if err := room("/var/lib/anthill-none/deep", 1, "a test"); err != nil {
+	if err := Room("/var/lib/anthill-none/deep", 1, "a test"); err != nil {
 		t.Errorf("enough room: %v", err)
 	}
 	if installed("anthill-none") {

@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -211,6 +210,3 @@ func bootID() (string, error) {
 	}
 	return strings.TrimSpace(string(data)), nil
 }
-
-// pollEvery is how often waits look again.
-const pollEvery = 25 * time.Millisecond

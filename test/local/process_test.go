@@ -1,15 +1,11 @@
 package local
 
 import (
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -84,63 +80,6 @@ func TestStateSurvives(t *testing.T) {
 		must(t, os.WriteFile(file, []byte(text), 0o600))
 		if got := loadState(file); got != nil {
 			t.Errorf("%s: a state file with %q gives %+v, want nothing", name, text, got)
-		}
-	}
-}
-
-func TestLockIsOne(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "lock")
-	l, err := takeLock(t.Context(), file)
-	must(t, err)
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	if _, err := takeLock(short, file); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a held lock: %v, want to wait in vain", err)
-	}
-	// A waiter on the removed file must not take it for the lock.
-	l.remove()
-	second, err := takeLock(t.Context(), file)
-	must(t, err)
-	defer second.release()
-	if got, err := tryLock(file); got != nil || err != nil {
-		t.Errorf("a lock taken after the file was removed: %v, %v; want it held", got, err)
-	}
-}
-
-func TestTail(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "log")
-	cases := map[string]struct {
-		text, want string
-		lines      int
-	}{
-		"Empty":   {"", "", 2},
-		"Fewer":   {"a\n", "a", 2},
-		"Exactly": {"a\nb\n", "a\nb", 2},
-		"More":    {"a\nb\nc\nd\n", "c\nd", 2},
-		"Open":    {"a\nb\nc", "b\nc", 2},
-		"Huge":    {strings.Repeat("x", 2*tailBytesMax) + "\nlast\n", "last", 1},
-	}
-	for name, tc := range cases {
-		must(t, os.WriteFile(file, []byte(tc.text), 0o600))
-		if got := tailOf(file, tc.lines); got != tc.want {
-			t.Errorf("%s: tail is %q, want %q", name, got, tc.want)
-		}
-	}
-	if got := tailOf(file+"-missing", 3); got != "" {
-		t.Errorf("the tail of a missing file is %q", got)
-	}
-}
-
-func TestUntilSaysWhatItWaitedFor(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "log")
-	must(t, os.WriteFile(file, []byte("the cause\n"), 0o600))
-	err := until(t.Context(), 30*time.Millisecond, "it is noon", file, func(context.Context) error { return errors.New("it is not") })
-	if err == nil {
-		t.Fatal("no error after the deadline")
-	}
-	for _, part := range []string{"it is noon", "30ms", "it is not", "the cause", file} {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not tell %q", err, part)
 		}
 	}
 }

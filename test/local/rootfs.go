@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // rootFolders are the folders of a machine's root file system. The two paths of
@@ -81,7 +83,7 @@ func makeRoot(dir, hostname string) error {
 		if name == "etc/shadow" {
 			mode = 0o600
 		}
-		if err := writeFile(filepath.Join(dir, name), []byte(files[name]), mode); err != nil {
+		if err := atomicfile.Write(filepath.Join(dir, name), []byte(files[name]), mode); err != nil {
 			return fmt.Errorf("making the root of %q: %w", hostname, err)
 		}
 	}

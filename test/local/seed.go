@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // glusterdDir is glusterd's working folder.
@@ -20,7 +22,7 @@ func (s *Server) SeedPeer(ctx context.Context, uuid, hostname string) error {
 			return err
 		}
 		text := fmt.Sprintf("uuid=%s\nstate=3\nhostname1=%s\n", uuid, hostname)
-		return writeFile(filepath.Join(dir, "peers", uuid), []byte(text), 0o600)
+		return atomicfile.Write(filepath.Join(dir, "peers", uuid), []byte(text), 0o600)
 	})
 }
 
@@ -29,7 +31,7 @@ func (s *Server) SeedPeer(ctx context.Context, uuid, hostname string) error {
 func (s *Server) SeedUUID(ctx context.Context, uuid string) error {
 	return s.reseed(ctx, func(dir string) error {
 		text := fmt.Sprintf("UUID=%s\noperating-version=100000\n", uuid)
-		return writeFile(filepath.Join(dir, "glusterd.info"), []byte(text), 0o600)
+		return atomicfile.Write(filepath.Join(dir, "glusterd.info"), []byte(text), 0o600)
 	})
 }
 

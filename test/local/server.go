@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // Paths on a server.
@@ -81,7 +84,7 @@ func (s *Server) Start(ctx context.Context) error {
 // nothing: it listens long before it serves.
 func (s *Server) AwaitGlusterd(ctx context.Context) error {
 	log := filepath.Join(s.Root(), glusterdLogFile)
-	return until(ctx, glusterdReadyMax, "glusterd on "+s.name+" answers", log, func(ctx context.Context) error {
+	return await.Until(ctx, glusterdReadyMax, "glusterd on "+s.name+" answers", log, func(ctx context.Context) error {
 		// Cheaper to ask than the command, while there cannot be an answer.
 		if _, err := os.Stat(s.Path(glusterdSocket)); err != nil {
 			return err
@@ -152,7 +155,7 @@ func (s *Server) end(ctx context.Context, what string, sig syscall.Signal, match
 	if err := s.some(what, sig, match); err != nil {
 		return err
 	}
-	return until(ctx, machineEndMax, what+" on "+s.name+" ends", "", func(context.Context) error {
+	return await.Until(ctx, machineEndMax, what+" on "+s.name+" ends", "", func(context.Context) error {
 		all, err := s.Processes()
 		if err != nil {
 			return err
@@ -190,7 +193,7 @@ func (s *Server) daemon(ctx context.Context, argv []string) error {
 	cmd := s.Command(ctx, argv...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("starting %q on %s: %w%s", argv[0], s.name, errors.Join(err, context.Cause(ctx)), tail(s.initLog(), tailLines))
+		return fmt.Errorf("starting %q on %s: %w%s", argv[0], s.name, errors.Join(err, context.Cause(ctx)), await.Tail(s.initLog(), await.TailLines))
 	}
 	return nil
 }
@@ -216,7 +219,7 @@ func (s *Server) MountBrick(ctx context.Context, n int) error {
 	if err := s.awaitUnused(ctx, d); err != nil {
 		return err
 	}
-	device, hold, err := attachLoop(d.Image)
+	device, hold, err := loop.Attach(d.Image)
 	if err != nil {
 		return err
 	}
@@ -230,8 +233,8 @@ func (s *Server) MountBrick(ctx context.Context, n int) error {
 
 // awaitUnused waits until the image of d backs no loop device.
 func (s *Server) awaitUnused(ctx context.Context, d disk) error {
-	return until(ctx, machineEndMax, d.Dir+" of "+s.name+" is free", "", func(context.Context) error {
-		loops, err := loopsOf(s.Dir())
+	return await.Until(ctx, machineEndMax, d.Dir+" of "+s.name+" is free", "", func(context.Context) error {
+		loops, err := loop.Below(s.Dir())
 		if err != nil {
 			return err
 		}

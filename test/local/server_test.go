@@ -12,7 +12,9 @@ import (
 
 	"golang.org/x/crypto/ssh"
 
+	"github.com/gluster/anthill/test/await"
 	"github.com/gluster/anthill/test/local/writer"
+	"github.com/gluster/anthill/test/loop"
 )
 
 // dialMax is how long a connection to a live server may take at most, and a
@@ -119,7 +121,7 @@ func (v servers) peersByName(t *testing.T) {
 		_, err := env.Server(1).Gluster(ctx, "peer", "probe", env.Server(n).Name())
 		must(t, err)
 	}
-	must(t, until(ctx, 30*time.Second, "s3 sees both peers connected", "", func(ctx context.Context) error {
+	must(t, await.Until(ctx, 30*time.Second, "s3 sees both peers connected", "", func(ctx context.Context) error {
 		out, err := env.Server(3).Gluster(ctx, "pool", "list")
 		if err == nil && strings.Count(string(out), "Connected") != 3 {
 			err = errors.New(string(out))
@@ -155,7 +157,7 @@ func (v servers) volumeUnderAWriter(t *testing.T) {
 
 	s2 := env.Server(2)
 	must(t, s2.Kill(ctx))
-	if loops, err := loopsOf(s2.Dir()); err != nil || len(loops) > 0 {
+	if loops, err := loop.Below(s2.Dir()); err != nil || len(loops) > 0 {
 		t.Errorf("a killed server holds %v, %v", loops, err)
 	}
 	progress(ctx, t, m)
@@ -185,7 +187,7 @@ func progress(ctx context.Context, t *testing.T, m *Mount) {
 	t.Helper()
 	before, err := m.WriterReport()
 	must(t, err)
-	must(t, until(ctx, time.Minute, "the writer gets on", "", func(context.Context) error {
+	must(t, await.Until(ctx, time.Minute, "the writer gets on", "", func(context.Context) error {
 		r, err := m.WriterReport()
 		if err == nil && (r.Written < before.Written+10 || r.Read < before.Read+10) {
 			err = errors.New("not yet")
@@ -214,7 +216,7 @@ func (v servers) cutAndHeal(t *testing.T) {
 		t.Errorf("the link of a server that is cut off: %q, %v; want it up", out, err)
 	}
 	must(t, s.Heal(ctx))
-	must(t, until(ctx, 30*time.Second, "s4 is reached again", "", func(context.Context) error { return reach() }))
+	must(t, await.Until(ctx, 30*time.Second, "s4 is reached again", "", func(context.Context) error { return reach() }))
 }
 
 func (v servers) pausedGlusterd(t *testing.T) {

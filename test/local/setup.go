@@ -14,6 +14,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // setupMax bounds downloading and installing packages.
@@ -39,7 +41,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 	if os.Geteuid() != 0 {
 		return errNotRoot
 	}
-	missing := missingPackages(true)
+	missing := missingPackages(everything)
 	if len(missing) == 0 {
 		fmt.Fprintln(out, "setup: every package is there")
 		return nil
@@ -64,7 +66,7 @@ func Setup(ctx context.Context, out io.Writer) error {
 	if err := stopNew(ctx, out, daemons, initPID, before, units); err != nil {
 		return err
 	}
-	if still := missingPackages(true); len(still) > 0 {
+	if still := missingPackages(everything); len(still) > 0 {
 		return fmt.Errorf("installed, but still missing: %s", strings.Join(still, " "))
 	}
 	fmt.Fprintln(out, "setup: done")
@@ -75,7 +77,7 @@ func apt(ctx context.Context, args []string) error {
 	cmd := exec.CommandContext(ctx, "apt-get", append([]string{"-q"}, args...)...)
 	cmd.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("running apt-get %s: %w: %s", args[0], errors.Join(err, context.Cause(ctx)), lastLines(string(out), 5))
+		return fmt.Errorf("running apt-get %s: %w: %s", args[0], errors.Join(err, context.Cause(ctx)), await.LastLines(string(out), 5))
 	}
 	return nil
 }

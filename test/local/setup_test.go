@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 func TestSetupOfACompleteMachineDoesNothing(t *testing.T) {
 	needRoot(t)
-	if missing := missingPackages(true); len(missing) > 0 {
+	if missing := missingPackages(everything); len(missing) > 0 {
 		t.Fatalf("this machine lacks %q: run make setup", missing)
 	}
 	var out bytes.Buffer
@@ -45,7 +47,7 @@ func TestSetupStopsWhatAPackageStarted(t *testing.T) {
 		earlier := running(all, os.Getpid())
 		must(t, exec.CommandContext(t.Context(), "sh", "-c", "setsid "+d.path+" 60 >/dev/null 2>&1 &").Run())
 		var found proc
-		must(t, until(t.Context(), 10*time.Second, "the daemon runs", "", func(context.Context) error {
+		must(t, await.Until(t.Context(), 10*time.Second, "the daemon runs", "", func(context.Context) error {
 			for p := range running(all, os.Getpid()) {
 				if !earlier[p] {
 					found = p
@@ -80,7 +82,7 @@ func TestSetupStopsWhatAPackageStarted(t *testing.T) {
 
 	var out bytes.Buffer
 	must(t, stopNew(t.Context(), &out, all, os.Getpid(), before, map[string]bool{}))
-	must(t, until(t.Context(), 10*time.Second, "the new daemon ends", "", func(context.Context) error {
+	must(t, await.Until(t.Context(), 10*time.Second, "the new daemon ends", "", func(context.Context) error {
 		if young.alive() {
 			return errors.New("it runs")
 		}

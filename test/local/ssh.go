@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/crypto/ssh"
+
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // sshdConfig is the configuration of each server's sshd. A server's /etc has no
@@ -48,10 +50,10 @@ func (s *Server) configureSSH() error {
 	}
 	public, err := os.ReadFile(s.env.SSHKeyFile() + ".pub")
 	if err == nil {
-		err = writeFile(filepath.Join(dir, "authorized_keys"), append([]byte("restrict "), public...), 0o600)
+		err = atomicfile.Write(filepath.Join(dir, "authorized_keys"), append([]byte("restrict "), public...), 0o600)
 	}
 	if err == nil {
-		err = writeFile(filepath.Join(dir, "sshd_config"), []byte(sshdConfig), 0o644)
+		err = atomicfile.Write(filepath.Join(dir, "sshd_config"), []byte(sshdConfig), 0o644)
 	}
 	if err != nil {
 		return fmt.Errorf("configuring sshd of %s: %w", s.name, err)
@@ -81,7 +83,7 @@ func makeKeyPair(file string) error {
 	// The public half last: it says that the pair is complete.
 	return errors.Join(
 		os.MkdirAll(filepath.Dir(file), 0o755),
-		writeFile(file, pem.EncodeToMemory(block), 0o600),
-		writeFile(file+".pub", text, 0o644),
+		atomicfile.Write(file, pem.EncodeToMemory(block), 0o600),
+		atomicfile.Write(file+".pub", text, 0o644),
 	)
 }

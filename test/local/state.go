@@ -1,16 +1,11 @@
 package local
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gluster/anthill/test/atomicfile"
 )
 
 // stateVersion is the version of the state file. A file of another version is
@@ -41,71 +36,16 @@ type state struct {
 	Bricks   int              `json:"bricks"`
 	BrickMiB int              `json:"brickMiB"`
 	API      bool             `json:"api"`
+	Kubelets bool             `json:"kubelets,omitempty"`
 	Procs    map[string]proc  `json:"procs"`  // by component: etcd, kube-apiserver, s1, c1
 	Mounts   map[string]mount `json:"mounts"` // by client: c1
+	// What a package that builds on this one must remember, by its name.
+	Notes map[string]string `json:"notes,omitempty"`
 }
 
 // mount is one FUSE mount of a volume.
 type mount struct {
 	Volume string `json:"volume"`
-}
-
-// A lock is a file lock, held across processes and freed by a crash.
-type lock struct{ f *os.File }
-
-// takeLock waits for the lock at path until ctx ends.
-func takeLock(ctx context.Context, path string) (*lock, error) {
-	for {
-		l, err := tryLock(path)
-		if l != nil || err != nil {
-			return l, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("waiting for the lock %q: %w", path, context.Cause(ctx))
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-}
-
-// tryLock returns nil without an error while another holds the lock, or when
-// the file was removed under it.
-func tryLock(path string) (*lock, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("making the folder of lock %q: %w", path, err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil // the folder was removed in between
-	case err != nil:
-		return nil, fmt.Errorf("opening lock %q: %w", path, err)
-	}
-	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	held := err == nil && sameFile(f, path)
-	if held {
-		return &lock{f: f}, nil
-	}
-	f.Close()
-	if err != nil && !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
-		return nil, fmt.Errorf("locking %q: %w", path, err)
-	}
-	return nil, nil
-}
-
-// sameFile tells whether path still names the open file.
-func sameFile(f *os.File, path string) bool {
-	var held, named unix.Stat_t
-	return unix.Fstat(int(f.Fd()), &held) == nil && unix.Stat(path, &named) == nil && held.Ino == named.Ino
-}
-
-// release frees the lock.
-func (l *lock) release() { l.f.Close() }
-
-// remove removes the lock's file and frees it.
-func (l *lock) remove() {
-	os.Remove(l.f.Name())
-	l.release()
 }
 
 // loadState reads the state file; a missing or unreadable one is nil, which
@@ -134,23 +74,5 @@ func (s *state) store(file string) error {
 	if err != nil {
 		return fmt.Errorf("encoding the state: %w", err)
 	}
-	return writeFile(file, append(data, '\n'), 0o600)
-}
-
-// writeFile replaces a file atomically.
-func writeFile(file string, data []byte, mode os.FileMode) error {
-	tmp, err := os.CreateTemp(filepath.Dir(file), ".new-*")
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", file, err)
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(data)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Close())
-	if err == nil {
-		err = os.Rename(tmp.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %q: %w", file, err)
-	}
-	return nil
+	return atomicfile.Write(file, append(data, '\n'), 0o600)
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/gluster/anthill/test/await"
 )
 
 // statusProbeMax bounds each question that Status asks.
@@ -49,7 +51,7 @@ func (e *Env) Status(ctx context.Context) []ComponentStatus {
 		}
 	}
 	// The jobs report through out and never fail.
-	_ = all(ctx, jobs)
+	_ = await.All(ctx, jobs)
 	return out
 }
 
@@ -193,4 +195,4 @@ func existing(files ...string) []string {
 }
 
 // Tail returns the last lines of a log file, or nothing.
-func Tail(file string, lines int) string { return tailOf(file, lines) }
+func Tail(file string, lines int) string { return await.TailOf(file, lines) }

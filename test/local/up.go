@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"github.com/gluster/anthill/test/atomicfile"
+	"github.com/gluster/anthill/test/await"
+	"github.com/gluster/anthill/test/filelock"
 )
 
 // downMax bounds taking down after a failed Up, whose context may have ended.
@@ -33,17 +36,17 @@ func Up(ctx context.Context, cfg Config) (*Env, error) {
 		return nil, err
 	}
 	e := newEnv(cfg)
-	l, err := takeLock(ctx, e.lockFile())
+	l, err := filelock.Take(ctx, e.lockFile())
 	if err != nil {
 		return nil, fmt.Errorf("environment %s is being changed by another program: %w", e.net.id, err)
 	}
-	defer l.release()
+	defer l.Release()
 	if err := e.up(ctx); err != nil {
 		if !cfg.KeepFailed {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), downMax)
 			defer cancel()
 			err = errors.Join(err, e.down(ctx))
-			l.remove()
+			l.Remove()
 		}
 		return nil, fmt.Errorf("bringing up environment %s: %w", e.net.id, err)
 	}
@@ -67,6 +70,7 @@ func (e *Env) up(ctx context.Context) error {
 		s.Phase = phaseStarting
 		s.Servers = max(s.Servers, e.cfg.Servers)
 		s.API = s.API || e.cfg.APIServer
+		s.Kubelets = s.Kubelets || e.cfg.Kubelets
 		return nil
 	})
 	if err != nil {
@@ -75,6 +79,11 @@ func (e *Env) up(ctx context.Context) error {
 	e.adopt(e.load())
 	if err := e.startAll(ctx); err != nil {
 		return err
+	}
+	if e.cfg.Then != nil {
+		if err := e.cfg.Then(ctx, e); err != nil {
+			return err
+		}
 	}
 	return e.change(func(s *state) error { s.Phase = phaseUp; return nil })
 }
@@ -106,7 +115,7 @@ func (e *Env) begin() (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := routesTaken()
+	taken, err := RoutesTaken()
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +144,7 @@ func (e *Env) startAll(ctx context.Context) error {
 	if err := makeKeyPair(e.SSHKeyFile()); err != nil {
 		return err
 	}
-	if err := writeFile(e.hostsFile(), []byte(e.hosts()), 0o600); err != nil {
+	if err := atomicfile.Write(e.hostsFile(), []byte(e.hosts()), 0o600); err != nil {
 		return err
 	}
 	if err := e.net.up(ctx); err != nil {
@@ -148,7 +157,7 @@ func (e *Env) startAll(ctx context.Context) error {
 	for _, s := range e.Servers() {
 		jobs = append(jobs, s.bringBack)
 	}
-	if err := all(ctx, jobs); err != nil {
+	if err := await.All(ctx, jobs); err != nil {
 		return err
 	}
 	return e.connected(ctx)
@@ -161,7 +170,7 @@ func (e *Env) connected(ctx context.Context) error {
 		return nil
 	}
 	s1, s2 := e.Server(1), e.Server(2)
-	return until(ctx, connectedMax, s1.name+" reaches glusterd on "+s2.name+
+	return await.Until(ctx, connectedMax, s1.name+" reaches glusterd on "+s2.name+
 		" (a firewall of this host may filter bridges: see sysctl net.bridge.bridge-nf-call-iptables)", "",
 		func(ctx context.Context) error {
 			_, err := s1.Gluster(ctx, "--timeout=5", "--remote-host="+s2.name, "pool", "list")
@@ -228,24 +237,6 @@ func (s *Server) bringBackDaemons(ctx context.Context) error {
 		return s.StartGlusterd(ctx)
 	}
 	return s.AwaitGlusterd(ctx)
-}
-
-// all runs jobs at the same time and returns all their errors. The first error
-// ends the others' context.
-func all(ctx context.Context, jobs []func(context.Context) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	errs := make([]error, len(jobs))
-	var wg sync.WaitGroup
-	for i, job := range jobs {
-		wg.Go(func() {
-			if errs[i] = job(ctx); errs[i] != nil {
-				cancel(errors.New("another part failed"))
-			}
-		})
-	}
-	wg.Wait()
-	return errors.Join(errs...)
 }
 
 func (e *Env) logf(format string, args ...any) { e.cfg.Log(fmt.Sprintf(format, args...)) }

@@ -23,10 +23,10 @@ const SystemNamespace = "anthill-system"
 const OperatorAccount = "anthill-operator"
 
 // manifests are the folders and files of deploy/ in the order they go in.
-var manifests = []string{"crds", "cluster-wide/namespace.yaml", "rbac", "cluster-wide/binding.yaml"}
+var manifests = []string{"crds", "base/namespace.yaml", "rbac", "outside/binding.yaml"}
 
 // Install applies the CRDs and roles of the checkout, as `kubectl apply -k
-// deploy/cluster-wide` would, and waits until the kinds are served.
+// deploy/outside` would, and waits until the kinds are served.
 func Install(ctx context.Context, c client.Client, checkout string) error {
 	for _, m := range manifests {
 		files := []string{filepath.Join(checkout, "deploy", m)}

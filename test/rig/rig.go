@@ -103,7 +103,7 @@ func (r *Rig) Node(namespace, cluster, secret string, n int) (*v1alpha1.GlusterN
 	node.Spec = v1alpha1.GlusterNodeSpec{
 		Cluster: cluster,
 		Zone:    fmt.Sprintf("rack-%d", n),
-		External: v1alpha1.ExternalServer{
+		External: &v1alpha1.ExternalServer{
 			Address: s.Name(),
 			SSH: v1alpha1.SSH{
 				Host: s.IP(), SecretRef: v1alpha1.SecretReference{Name: secret}, HostKeys: []v1alpha1.HostKey{v1alpha1.HostKey(hostKey)},

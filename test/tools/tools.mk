@@ -7,6 +7,7 @@
 
 TOOL = go tool -modfile=$(CURDIR)/test/tools/go.mod
 CONTROLLER_GEN = $(TOOL) controller-gen
+KUSTOMIZE = $(TOOL) kustomize
 GOLANGCI_LINT = $(TOOL) golangci-lint-kube-api-linter
 
 # Modules that are linted; test/kube and test/tools hold no code of ours.
@@ -17,17 +18,27 @@ LINT_MODULES = . test
 generate: ## Generate deep copies and apply configurations from apis/
 	$(CONTROLLER_GEN) object applyconfiguration paths=./apis/v1alpha1
 
-manifests: ## Generate deploy/crds from apis/
+manifests: ## Generate deploy/crds from apis/, and the manifests of one file from deploy/
 	$(CONTROLLER_GEN) crd paths=./apis/v1alpha1 output:crd:dir=deploy/crds
+	$(call render,.)
+
+# What `kubectl apply -k` would apply, for who has a file and a pipe.
+define render
+for kind in cluster-wide:install namespaced:install-namespaced; do \
+	out=$(1)/deploy/$${kind#*:}.yaml && \
+	echo "# Made by 'make manifests' of deploy/$${kind%:*}: change that. Your images instead of registry.example.com/anthill." > $$out && \
+	$(KUSTOMIZE) build $(1)/deploy/$${kind%:*} >> $$out || exit 1; done
+endef
 
 # Generated in a copy and compared: the tree is never touched, and what is not
 # committed yet counts as it is.
-generated-check: ## Fail if generated files are not what apis/ generates
+generated-check: ## Fail if generated files are not what apis/ and deploy/ generate
 	@tmp=$$(mktemp -d) && trap 'rm -rf "$$tmp"' EXIT && \
-	mkdir -p "$$tmp/deploy" && cp -r go.mod go.sum apis "$$tmp" && cp -r deploy/crds "$$tmp/deploy" && \
-	rm -rf "$$tmp"/apis/*/zz_generated.* "$$tmp"/apis/*/applyconfiguration "$$tmp"/deploy/crds/*_*.yaml && \
+	cp -r go.mod go.sum apis deploy "$$tmp" && \
+	rm -rf "$$tmp"/apis/*/zz_generated.* "$$tmp"/apis/*/applyconfiguration "$$tmp"/deploy/crds/*_*.yaml "$$tmp"/deploy/install*.yaml && \
 	(cd "$$tmp" && $(CONTROLLER_GEN) object applyconfiguration crd paths=./apis/v1alpha1 output:crd:dir=deploy/crds) && \
-	if ! diff -ru apis "$$tmp/apis" || ! diff -ru deploy/crds "$$tmp/deploy/crds"; then \
+	($(call render,"$$tmp")) && \
+	if ! diff -ru apis "$$tmp/apis" || ! diff -ru deploy "$$tmp/deploy"; then \
 		echo "generated files differ: run 'make generate manifests' and commit" >&2; exit 1; fi
 
 manifests-check: generated-check ## The same, by its other name

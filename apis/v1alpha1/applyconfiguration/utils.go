@@ -52,6 +52,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apisv1alpha1.GlusterVolumeStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("NodeCounts"):
 		return &apisv1alpha1.NodeCountsApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeState"):
+		return &apisv1alpha1.NodeStateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("NodeTemplate"):
+		return &apisv1alpha1.NodeTemplateApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("PodStatus"):
+		return &apisv1alpha1.PodStatusApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReconcileAction"):
 		return &apisv1alpha1.ReconcileActionApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("ReplicateLayout"):
@@ -60,6 +66,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apisv1alpha1.SecretReferenceApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("SSH"):
 		return &apisv1alpha1.SSHApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Storage"):
+		return &apisv1alpha1.StorageApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("TemplateStorage"):
+		return &apisv1alpha1.TemplateStorageApplyConfiguration{}
+	case v1alpha1.SchemeGroupVersion.WithKind("Thresholds"):
+		return &apisv1alpha1.ThresholdsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeCounts"):
 		return &apisv1alpha1.VolumeCountsApplyConfiguration{}
 	case v1alpha1.SchemeGroupVersion.WithKind("VolumeLayout"):

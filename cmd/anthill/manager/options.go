@@ -36,6 +36,7 @@ type Options struct {
 	Resync         cli.Span
 	GateTransport  string // "ssh" or "unix:<folder>"
 	GateBinary     string // empty: see gateFile
+	NodeImage      string // of pods whose cluster names none; empty: none
 	LogLevel       cli.Choice
 	LogFormat      cli.Choice
 }
@@ -74,8 +75,9 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.MetricsAddress, "metrics-bind-address", o.MetricsAddress, "where /metrics is served; 0: nowhere")
 	f.StringVar(&o.HealthAddress, "health-probe-bind-address", o.HealthAddress, "where /healthz and /readyz are served; 0: nowhere")
 	f.Var(&o.Resync, "resync", "how often a cluster is looked at when nothing tells of a change")
-	f.StringVar(&o.GateTransport, "gate-transport", o.GateTransport, "how servers are reached: ssh, or unix:DIR for the sockets DIR/<address>.sock")
+	f.StringVar(&o.GateTransport, "gate-transport", o.GateTransport, "how servers are reached: ssh (and exec into pods), or unix:DIR for the sockets DIR/<address>.sock")
 	f.StringVar(&o.GateBinary, "gate-binary", o.GateBinary, "program to install on servers as their gate; default: anthill-gate beside this program, else this program")
+	f.StringVar(&o.NodeImage, "node-image", o.NodeImage, "image of pods whose GlusterCluster names none in spec.image; default: there is none, and such pods are not made")
 	f.Var(&o.LogLevel, "log-level", "least severe level that is logged")
 	f.Var(&o.LogFormat, "log-format", "json, or console for people")
 }

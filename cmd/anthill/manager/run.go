@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
@@ -105,12 +106,12 @@ func serve(ctx context.Context, end func(error), t *tenure) error {
 	}()
 	defer func() { stop(); <-served }()
 
-	transport, err := ParseTransport(t.opts.GateTransport)
-	if err != nil {
+	var err error
+	if t.way, err = ParseTransport(t.opts.GateTransport); err != nil {
 		return err
 	}
 	var closeAll func()
-	t.dialer, closeAll = transport.Dialer()
+	t.dialer, closeAll = t.way.Dialer()
 	defer closeAll()
 
 	if err := registerMetrics(t); err != nil {
@@ -147,7 +148,7 @@ func registerMetrics(t *tenure) error {
 // Scheme knows our kinds and those of Kubernetes that are read.
 func Scheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	return s, errors.Join(v1alpha1.AddToScheme(s), corev1.AddToScheme(s))
+	return s, errors.Join(v1alpha1.AddToScheme(s), corev1.AddToScheme(s), appsv1.AddToScheme(s))
 }
 
 // RestConfig says how the API server is reached: by the file at path, or if
@@ -211,6 +212,9 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 		GracefulShutdownTimeout:       &grace,
 		// Secrets are read one at a time, when a node names them: RBAC permits no more.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
+	}
+	if opts.Cache.ByObject, err = Cached(); err != nil {
+		return nil, nil, err
 	}
 	if len(o.Namespaces) > 0 {
 		opts.Cache.DefaultNamespaces = map[string]cache.Config{}

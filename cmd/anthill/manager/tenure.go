@@ -31,6 +31,7 @@ type tenure struct {
 	kept     string
 	opts     *Options
 	gate     *GateFile
+	way      Transport
 	dialer   kube.Dialer
 	metrics  *executor.Metrics
 	people   *people
@@ -72,7 +73,9 @@ func (t *tenure) Start(ctx context.Context) error {
 	t.log.Info("epoch opened", "epoch", uint64(epoch), "journal", t.journal.ID(), "head", uint64(picture.Head.Seq),
 		"open", len(picture.Open), "inDoubt", marked, "instance", t.opts.Instance)
 
-	engine, reconciler, err := t.build(ctx, epoch, tracker)
+	pods, closePods := t.way.Pods(t.mgr.GetConfig(), t.mgr.GetClient())
+	defer closePods()
+	engine, reconciler, err := t.build(ctx, epoch, tracker, pods)
 	if err != nil {
 		return err
 	}
@@ -84,12 +87,14 @@ func (t *tenure) Start(ctx context.Context) error {
 	return engine.Run(ctx)
 }
 
-func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.Tracker) (*executor.Engine, *controller.Reconciler, error) {
-	roster := &kube.Roster{Cache: t.mgr.GetClient(), Live: t.live, Dialer: t.dialer}
-	observer := &observe.Observer{Roster: roster, Digest: t.gate.Digest}
+func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.Tracker, pods kube.PodDialer) (*executor.Engine, *controller.Reconciler, error) {
+	roster := &kube.Roster{Cache: t.mgr.GetClient(), Live: t.live, Dialer: t.dialer, Pods: pods}
+	observer := &observe.Observer{Roster: roster, Digest: t.gate.Digest,
+		Pods: &kube.PodReader{Cache: t.mgr.GetClient(), Live: t.live}, Landscape: &kube.Landscape{Live: t.live}}
 	clock := executor.WallClock{}
 	shared := &observe.Cache{Observer: observer, Max: steps.FreshMax, Now: clock.Now, Ended: lastEnd(tracker)}
-	registry, err := steps.Registry(&world{Roster: roster, Cache: shared, gate: t.gate, instance: t.opts.Instance})
+	registry, err := steps.Registry(&world{Roster: roster, Cache: shared, gate: t.gate, instance: t.opts.Instance,
+		pods: &kube.Pods{Roster: roster, Client: t.live}})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,11 +114,17 @@ func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.T
 			}
 		},
 	})
-	reconciler = controller.NewReconciler(t.mgr.GetClient(), shared, planner.Plan, t.journal, tracker, controller.Options{
+	reconciler = controller.NewReconciler(t.mgr.GetClient(), shared, t.plan, t.journal, tracker, controller.Options{
 		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: time.Duration(t.opts.Resync), Log: t.log.WithName("planner"),
 		Executor: waits{engine: engine, fences: fences}, Recorder: t.mgr.GetEventRecorder("anthill"),
 	})
 	return engine, reconciler, nil
+}
+
+// plan decides with what this operator was started with.
+func (t *tenure) plan(s planner.Snapshot) planner.Decision {
+	s.NodeImage = t.opts.NodeImage
+	return planner.Plan(s)
 }
 
 // lastEnd tells the ends of a pool's operations apart: the number of the event

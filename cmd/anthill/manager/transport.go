@@ -4,8 +4,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/gluster/anthill/cmd/anthill/cli"
 	"github.com/gluster/anthill/executor/kube"
+	"github.com/gluster/anthill/executor/kube/podexec"
 	"github.com/gluster/anthill/executor/ssh"
 )
 
@@ -31,4 +35,14 @@ func (t Transport) Dialer() (d kube.Dialer, closeAll func()) {
 	}
 	pool := ssh.NewPool(ssh.Options{})
 	return kube.SSH{Pool: pool}, pool.Close
+}
+
+// Pods makes the way into pods and what closes it; nil if the dialer serves pods
+// too. cache holds pods.
+func (t Transport) Pods(cfg *rest.Config, cache client.Reader) (d kube.PodDialer, closeAll func()) {
+	if t.dir != "" {
+		return nil, func() {}
+	}
+	pool := podexec.NewPool(cfg, podexec.Options{})
+	return kube.Exec{Pool: pool, Cache: cache}, pool.Close
 }

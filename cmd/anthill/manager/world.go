@@ -11,6 +11,7 @@ type world struct {
 	*kube.Roster
 	*observe.Cache
 	gate     *GateFile
+	pods     *kube.Pods
 	instance string
 }
 
@@ -24,3 +25,6 @@ func (w *world) GateBinary() ([]byte, string, error) {
 
 // Instance is this operator's name.
 func (w *world) Instance() string { return w.instance }
+
+// Pods is what nodes that are pods consist of.
+func (w *world) Pods() steps.Pods { return w.pods }

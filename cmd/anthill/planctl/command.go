@@ -32,6 +32,7 @@ type options struct {
 	socket        string
 	gateTransport string
 	gateBinary    string
+	nodeImage     string
 	timeout       cli.Span
 	output        *cli.Output
 }
@@ -70,8 +71,9 @@ Exit codes: 0 planned, whether or not there is something to do; 1 failed;
 	f.StringVar(&o.kubeconfig, "kubeconfig", "", "how to reach the API server; default: $KUBECONFIG, ~/.kube/config")
 	f.StringVar(&o.journal, "journal", "", "read open operations from this journal file, which nobody may be writing")
 	f.StringVar(&o.socket, "socket", "", "ask the operator that listens on this socket for open operations")
-	f.StringVar(&o.gateTransport, "gate-transport", o.gateTransport, "how servers are reached: ssh, or unix:DIR for the sockets DIR/<address>.sock")
+	f.StringVar(&o.gateTransport, "gate-transport", o.gateTransport, "how servers are reached: ssh (and exec into pods), or unix:DIR for the sockets DIR/<address>.sock")
 	f.StringVar(&o.gateBinary, "gate-binary", "", "program the operator installs as gate; default: the one that is installed")
+	f.StringVar(&o.nodeImage, "node-image", "", "image of pods whose GlusterCluster names none, as the operator was started with it")
 	f.Var(&o.timeout, "timeout", "give up after this long")
 	o.output.AddFlags(f)
 	return cmd
@@ -112,13 +114,16 @@ func (o *options) run(ctx context.Context, getenv func(string) string, in io.Rea
 	}
 	dialer, closeAll := transport.Dialer()
 	defer closeAll()
+	pods, closePods := transport.Pods(cfg, live)
+	defer closePods()
 	past, err := o.history(ctx, getenv, notes)
 	if err != nil {
 		return err
 	}
-	p := &preview{client: live, past: past, namespace: o.namespace, all: o.all, cluster: o.cluster, notes: notes, digest: o.digest,
+	p := &preview{client: live, past: past, namespace: o.namespace, all: o.all, cluster: o.cluster, notes: notes, digest: o.digest, nodeImage: o.nodeImage,
 		observer: func(r client.Reader, digest string) *observe.Observer {
-			return &observe.Observer{Roster: &kube.Roster{Cache: r, Live: live, Dialer: dialer}, Digest: digest}
+			return &observe.Observer{Roster: &kube.Roster{Cache: r, Live: live, Dialer: dialer, Pods: pods}, Digest: digest,
+				Pods: &kube.PodReader{Live: live}, Landscape: &kube.Landscape{Live: live}}
 		}}
 	if o.file != "" {
 		f, err := openFile(o.file, in)

@@ -28,6 +28,7 @@ type preview struct {
 	cluster   string // empty: see keys
 	notes     io.Writer
 	digest    func(installed string) (string, error)
+	nodeImage string
 	observer  func(r client.Reader, digest string) *observe.Observer
 }
 
@@ -128,8 +129,12 @@ func (p *preview) plan(ctx context.Context, r client.Reader, key types.Namespace
 	if a := cluster.Status.Anchor; a != nil {
 		opts.Instance = a.Instance // what its owner would do
 	}
+	decide := func(s planner.Snapshot) planner.Decision {
+		s.NodeImage = p.nodeImage
+		return planner.Plan(s)
+	}
 	out := &planned{key: key}
-	out.snapshot, out.decision, err = controller.Preview(ctx, r, p.observer(r, digest), planner.Plan, p.past, key, opts)
+	out.snapshot, out.decision, err = controller.Preview(ctx, r, p.observer(r, digest), decide, p.past, key, opts)
 	return out, err
 }
 

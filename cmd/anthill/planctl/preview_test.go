@@ -28,7 +28,7 @@ type unreachable struct{}
 
 func (unreachable) NeedsLogin() bool { return false }
 func (unreachable) Server(n *v1alpha1.GlusterNode, _ *kube.Login) (gate.Server, error) {
-	return nil, errors.New("no way to " + n.Spec.External.Address)
+	return nil, errors.New("no way to " + n.Address())
 }
 
 func newPreview(t *testing.T, notes *bytes.Buffer, objects ...client.Object) (*preview, *[]string) {
@@ -70,7 +70,7 @@ func cluster(name string) *v1alpha1.GlusterCluster {
 
 func node(name, of string) *v1alpha1.GlusterNode {
 	return &v1alpha1.GlusterNode{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name},
-		Spec: v1alpha1.GlusterNodeSpec{Cluster: of, External: v1alpha1.ExternalServer{Address: name + ".example", BrickDirs: []v1alpha1.BrickDir{"/b"}}}}
+		Spec: v1alpha1.GlusterNodeSpec{Cluster: of, External: &v1alpha1.ExternalServer{Address: name + ".example", BrickDirs: []v1alpha1.BrickDir{"/b"}}}}
 }
 
 func TestWhichClusters(t *testing.T) {

@@ -184,6 +184,17 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.gluster.anthill.apis.v1alpha1.OptionValue
+    - name: image
+      type:
+        scalar: string
+    - name: nodeTemplates
+      type:
+        list:
+          elementType:
+            namedType: com.github.gluster.anthill.apis.v1alpha1.NodeTemplate
+          elementRelationship: associative
+          keys:
+          - name
     - name: paused
       type:
         scalar: boolean
@@ -262,12 +273,35 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: external
       type:
         namedType: com.github.gluster.anthill.apis.v1alpha1.ExternalServer
+    - name: nodeAffinity
+      type:
+        namedType: io.k8s.api.core.v1.NodeAffinity
+    - name: state
+      type:
+        namedType: com.github.gluster.anthill.apis.v1alpha1.NodeState
+    - name: storage
+      type:
+        list:
+          elementType:
+            namedType: com.github.gluster.anthill.apis.v1alpha1.Storage
+          elementRelationship: associative
+          keys:
+          - name
+    - name: tolerations
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.Toleration
+          elementRelationship: atomic
     - name: zone
       type:
         scalar: string
 - name: com.github.gluster.anthill.apis.v1alpha1.GlusterNodeStatus
   map:
     fields:
+    - name: address
+      type:
+        scalar: string
     - name: brickDirs
       type:
         list:
@@ -293,6 +327,9 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: observedGeneration
       type:
         scalar: numeric
+    - name: pod
+      type:
+        namedType: com.github.gluster.anthill.apis.v1alpha1.PodStatus
     - name: reconcileActions
       type:
         list:
@@ -418,10 +455,58 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: total
       type:
         scalar: numeric
+- name: com.github.gluster.anthill.apis.v1alpha1.NodeState
+  map:
+    fields:
+    - name: hostPath
+      type:
+        scalar: string
+    - name: pvcName
+      type:
+        scalar: string
+- name: com.github.gluster.anthill.apis.v1alpha1.NodeTemplate
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: nodeAffinity
+      type:
+        namedType: io.k8s.api.core.v1.NodeAffinity
+    - name: storage
+      type:
+        namedType: com.github.gluster.anthill.apis.v1alpha1.TemplateStorage
+    - name: thresholds
+      type:
+        namedType: com.github.gluster.anthill.apis.v1alpha1.Thresholds
+    - name: tolerations
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.Toleration
+          elementRelationship: atomic
+    - name: zone
+      type:
+        scalar: string
 - name: com.github.gluster.anthill.apis.v1alpha1.OperationState
   scalar: string
 - name: com.github.gluster.anthill.apis.v1alpha1.OptionValue
   scalar: string
+- name: com.github.gluster.anthill.apis.v1alpha1.PodStatus
+  map:
+    fields:
+    - name: current
+      type:
+        scalar: boolean
+    - name: host
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: ready
+      type:
+        scalar: boolean
 - name: com.github.gluster.anthill.apis.v1alpha1.ReconcileAction
   map:
     fields:
@@ -476,6 +561,39 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: name
       type:
         scalar: string
+- name: com.github.gluster.anthill.apis.v1alpha1.Storage
+  map:
+    fields:
+    - name: device
+      type:
+        scalar: string
+    - name: name
+      type:
+        scalar: string
+    - name: pvcName
+      type:
+        scalar: string
+- name: com.github.gluster.anthill.apis.v1alpha1.TemplateStorage
+  map:
+    fields:
+    - name: size
+      type:
+        namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+    - name: stateStorageClassName
+      type:
+        scalar: string
+    - name: storageClassName
+      type:
+        scalar: string
+    - name: volumeMode
+      type:
+        namedType: io.k8s.api.core.v1.PersistentVolumeMode
+- name: com.github.gluster.anthill.apis.v1alpha1.Thresholds
+  map:
+    fields:
+    - name: nodes
+      type:
+        scalar: numeric
 - name: com.github.gluster.anthill.apis.v1alpha1.VolumeCounts
   map:
     fields:
@@ -497,6 +615,104 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: replicate
       type:
         namedType: com.github.gluster.anthill.apis.v1alpha1.ReplicateLayout
+- name: io.k8s.api.core.v1.NodeAffinity
+  map:
+    fields:
+    - name: preferredDuringSchedulingIgnoredDuringExecution
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.PreferredSchedulingTerm
+          elementRelationship: atomic
+    - name: requiredDuringSchedulingIgnoredDuringExecution
+      type:
+        namedType: io.k8s.api.core.v1.NodeSelector
+- name: io.k8s.api.core.v1.NodeSelector
+  map:
+    fields:
+    - name: nodeSelectorTerms
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.NodeSelectorTerm
+          elementRelationship: atomic
+    elementRelationship: atomic
+- name: io.k8s.api.core.v1.NodeSelectorOperator
+  scalar: string
+- name: io.k8s.api.core.v1.NodeSelectorRequirement
+  map:
+    fields:
+    - name: key
+      type:
+        scalar: string
+    - name: operator
+      type:
+        namedType: io.k8s.api.core.v1.NodeSelectorOperator
+    - name: values
+      type:
+        list:
+          elementType:
+            scalar: string
+          elementRelationship: atomic
+- name: io.k8s.api.core.v1.NodeSelectorTerm
+  map:
+    fields:
+    - name: matchExpressions
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.NodeSelectorRequirement
+          elementRelationship: atomic
+    - name: matchFields
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.NodeSelectorRequirement
+          elementRelationship: atomic
+    elementRelationship: atomic
+- name: io.k8s.api.core.v1.PersistentVolumeMode
+  scalar: string
+- name: io.k8s.api.core.v1.PreferredSchedulingTerm
+  map:
+    fields:
+    - name: preference
+      type:
+        namedType: io.k8s.api.core.v1.NodeSelectorTerm
+    - name: weight
+      type:
+        scalar: numeric
+- name: io.k8s.api.core.v1.TaintEffect
+  scalar: string
+- name: io.k8s.api.core.v1.Toleration
+  map:
+    fields:
+    - name: effect
+      type:
+        namedType: io.k8s.api.core.v1.TaintEffect
+    - name: key
+      type:
+        scalar: string
+    - name: operator
+      type:
+        namedType: io.k8s.api.core.v1.TolerationOperator
+    - name: tolerationSeconds
+      type:
+        scalar: numeric
+    - name: value
+      type:
+        scalar: string
+- name: io.k8s.api.core.v1.TolerationOperator
+  scalar: string
+- name: io.k8s.apimachinery.pkg.api.resource.Quantity
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: io.k8s.apimachinery.pkg.apis.meta.v1.Condition
   map:
     fields:

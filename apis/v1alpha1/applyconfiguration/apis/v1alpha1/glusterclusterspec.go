@@ -11,6 +11,13 @@ import (
 //
 // GlusterClusterSpec is what is wanted of a pool.
 type GlusterClusterSpecApplyConfiguration struct {
+	// nodeTemplates are nodes that Anthill makes itself: pods on claims of a
+	// storage class. The smallest has a name, a number of nodes and a storage
+	// class.
+	NodeTemplates []NodeTemplateApplyConfiguration `json:"nodeTemplates,omitempty"`
+	// image of the pods. A change is rolled out one pod at a time, each after
+	// all data has been healed. Default: the one the operator was started with.
+	Image *string `json:"image,omitempty"`
 	// clusterOptions are options of the whole pool (`gluster volume set all`),
 	// keys in full, for example `cluster.brick-multiplex: "on"`. Only keys that
 	// gluster knows as global and that Anthill's table permits are set; a
@@ -33,6 +40,27 @@ type GlusterClusterSpecApplyConfiguration struct {
 // apply.
 func GlusterClusterSpec() *GlusterClusterSpecApplyConfiguration {
 	return &GlusterClusterSpecApplyConfiguration{}
+}
+
+// WithNodeTemplates adds the given value to the NodeTemplates field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the NodeTemplates field.
+func (b *GlusterClusterSpecApplyConfiguration) WithNodeTemplates(values ...*NodeTemplateApplyConfiguration) *GlusterClusterSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithNodeTemplates")
+		}
+		b.NodeTemplates = append(b.NodeTemplates, *values[i])
+	}
+	return b
+}
+
+// WithImage sets the Image field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Image field is set to the value of the last call.
+func (b *GlusterClusterSpecApplyConfiguration) WithImage(value string) *GlusterClusterSpecApplyConfiguration {
+	b.Image = &value
+	return b
 }
 
 // WithClusterOptions puts the entries into the ClusterOptions field in the declarative configuration

@@ -14,13 +14,19 @@ import (
 // GlusterNodeApplyConfiguration represents a declarative configuration of the GlusterNode type for use
 // with apply.
 //
-// GlusterNode is one server of a pool. It is a server outside Kubernetes that
-// runs glusterd and that Anthill reaches over ssh.
+// GlusterNode is one server of a pool: either a server outside Kubernetes that
+// runs glusterd and that Anthill reaches over ssh (external), or a pod that
+// Anthill runs, with devices or claims for its bricks (storage).
 //
-// On such a server Anthill touches peers, bricks and volumes through the
+// On a server outside Kubernetes Anthill touches peers, bricks and volumes through the
 // gluster command, brick directories below those listed here, and two paths of
 // its own: /usr/local/lib/anthill and /var/lib/anthill. It never formats,
 // mounts, installs or reboots anything.
+//
+// A pod keeps the name <node>-0.<cluster>.<namespace>.svc for ever, by which
+// peers, bricks and clients know it, and its glusterd keeps its identity on
+// spec.state, wherever the pod runs. Only a device or claim that holds nothing
+// at all is ever formatted, once.
 //
 // Deleting a GlusterNode that has joined the pool waits on its finalizer with
 // the reason RemoveNodeNotSupported; one that has not joined is released at once.

@@ -2,6 +2,10 @@
 
 package v1alpha1
 
+import (
+	v1 "k8s.io/api/core/v1"
+)
+
 // GlusterNodeSpecApplyConfiguration represents a declarative configuration of the GlusterNodeSpec type for use
 // with apply.
 //
@@ -16,6 +20,17 @@ type GlusterNodeSpecApplyConfiguration struct {
 	Zone *string `json:"zone,omitempty"`
 	// external describes a server outside Kubernetes.
 	External *ExternalServerApplyConfiguration `json:"external,omitempty"`
+	// storage are the devices and claims of a pod, one directory for bricks on
+	// each. Entries can be added, not changed or taken away.
+	Storage []StorageApplyConfiguration `json:"storage,omitempty"`
+	// state is where a pod keeps who it is: glusterd's files and Anthill's own.
+	State *NodeStateApplyConfiguration `json:"state,omitempty"`
+	// nodeAffinity says on which hosts the pod may run. A node with a device
+	// must select exactly one host. A change counts when the pod is next
+	// started.
+	NodeAffinity *v1.NodeAffinity `json:"nodeAffinity,omitempty"`
+	// tolerations of the pod. A change counts when the pod is next started.
+	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
 }
 
 // GlusterNodeSpecApplyConfiguration constructs a declarative configuration of the GlusterNodeSpec type for use with
@@ -45,5 +60,44 @@ func (b *GlusterNodeSpecApplyConfiguration) WithZone(value string) *GlusterNodeS
 // If called multiple times, the External field is set to the value of the last call.
 func (b *GlusterNodeSpecApplyConfiguration) WithExternal(value *ExternalServerApplyConfiguration) *GlusterNodeSpecApplyConfiguration {
 	b.External = value
+	return b
+}
+
+// WithStorage adds the given value to the Storage field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Storage field.
+func (b *GlusterNodeSpecApplyConfiguration) WithStorage(values ...*StorageApplyConfiguration) *GlusterNodeSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithStorage")
+		}
+		b.Storage = append(b.Storage, *values[i])
+	}
+	return b
+}
+
+// WithState sets the State field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the State field is set to the value of the last call.
+func (b *GlusterNodeSpecApplyConfiguration) WithState(value *NodeStateApplyConfiguration) *GlusterNodeSpecApplyConfiguration {
+	b.State = value
+	return b
+}
+
+// WithNodeAffinity sets the NodeAffinity field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NodeAffinity field is set to the value of the last call.
+func (b *GlusterNodeSpecApplyConfiguration) WithNodeAffinity(value v1.NodeAffinity) *GlusterNodeSpecApplyConfiguration {
+	b.NodeAffinity = &value
+	return b
+}
+
+// WithTolerations adds the given value to the Tolerations field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Tolerations field.
+func (b *GlusterNodeSpecApplyConfiguration) WithTolerations(values ...v1.Toleration) *GlusterNodeSpecApplyConfiguration {
+	for i := range values {
+		b.Tolerations = append(b.Tolerations, values[i])
+	}
 	return b
 }

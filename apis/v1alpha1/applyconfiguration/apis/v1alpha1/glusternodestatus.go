@@ -19,6 +19,10 @@ type GlusterNodeStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// uuid is glusterd's identity of the server, once it belongs to the pool.
 	UUID *string `json:"uuid,omitempty"`
+	// address is the name by which peers, bricks and clients know the server.
+	Address *string `json:"address,omitempty"`
+	// pod is the pod of a node that is one, as last seen.
+	Pod *PodStatusApplyConfiguration `json:"pod,omitempty"`
 	// gate is Anthill's program on the server.
 	Gate *GateStatusApplyConfiguration `json:"gate,omitempty"`
 	// brickDirs are the brick directories as last seen.
@@ -61,6 +65,22 @@ func (b *GlusterNodeStatusApplyConfiguration) WithObservedGeneration(value int64
 // If called multiple times, the UUID field is set to the value of the last call.
 func (b *GlusterNodeStatusApplyConfiguration) WithUUID(value string) *GlusterNodeStatusApplyConfiguration {
 	b.UUID = &value
+	return b
+}
+
+// WithAddress sets the Address field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Address field is set to the value of the last call.
+func (b *GlusterNodeStatusApplyConfiguration) WithAddress(value string) *GlusterNodeStatusApplyConfiguration {
+	b.Address = &value
+	return b
+}
+
+// WithPod sets the Pod field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Pod field is set to the value of the last call.
+func (b *GlusterNodeStatusApplyConfiguration) WithPod(value *PodStatusApplyConfiguration) *GlusterNodeStatusApplyConfiguration {
+	b.Pod = value
 	return b
 }
 

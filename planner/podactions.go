@@ -1,0 +1,143 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/gluster/anthill/journal"
+)
+
+// podRuns: the pod of a node that is one runs as declared. Another server is
+// there without us.
+func (x ofNode) podRuns() (outcome, error) {
+	n := x.n
+	if !n.cr.IsPod() {
+		return holds("")
+	}
+	seen := n.srv.Pod
+	if seen == nil {
+		return untold("Kubernetes has not been asked yet")
+	}
+	if p := n.pod.wrong; p != nil {
+		return lacks("%s: %s", p.reason, p.message)
+	}
+	if why := busy(n.ops); why != "" {
+		return lacks("%s", why)
+	}
+	for _, o := range n.ops {
+		if o.counts() && o.end.Node != nil && o.end.Node.Pod == n.pod.digest {
+			return lacks("%s is open", o.ref())
+		}
+	}
+	switch {
+	case !seen.Declared:
+		return x.makePod()
+	case seen.Declares != n.pod.digest, seen.Runs != "" && seen.Runs != n.pod.digest:
+		return x.restart()
+	case !seen.Ready:
+		return untold("%s: %s", seen.Reason, seen.Message)
+	}
+	return holds("")
+}
+
+// needPool gives the pool its identity, if it has none: operations are about a
+// pool. It reports whether there is one.
+func (c *cycle) needPool() bool {
+	if c.poolID == "" && c.s.NewPoolID != "" {
+		c.poolID = c.s.NewPoolID
+		if c.idle == "" {
+			c.out.PoolID = c.poolID
+		}
+	}
+	return c.poolID != ""
+}
+
+func (x ofNode) makePod() (outcome, error) {
+	n := x.n
+	if !x.needPool() {
+		return untold("no id for the pool")
+	}
+	p := x.podParams(n)
+	steps := []journal.Step{step("service", StepMakeService, journal.Compensatable, ServiceParams{Cluster: x.cluster.Name})}
+	if len(n.pod.claims) > 0 {
+		steps = append(steps, step("claims", StepMakeClaims, journal.Compensatable, ClaimsParams{Node: n.name(), Claims: n.pod.claims}))
+	}
+	steps = append(steps, step("pod", StepMakePod, journal.Retriable, p), step("ready", StepPodReady, journal.Waiting, p))
+	return x.want(draft{
+		kind: KindPrepareNode, target: targetNode(n.name()), object: n.object(), generation: n.cr.Generation,
+		action: "podRuns", difference: "the node has no pod",
+		canonical: struct {
+			Pod string `json:"pod"`
+		}{n.pod.digest},
+		locks: []string{lockNode(n.name())},
+		steps: steps,
+		end:   EndState{Node: &NodeEnd{Name: n.name(), Pod: n.pod.digest}},
+	})
+}
+
+// restart brings a pod to what is declared now. If it serves data that waits
+// until nothing needs it, and only one at a time is restarted (S2).
+func (x ofNode) restart() (outcome, error) {
+	n := x.n
+	for _, o := range x.open {
+		if o.Plan.Kind == KindRestartNode && !o.gone {
+			return lacks("waits for %s to end: pods are restarted one at a time", o.ref())
+		}
+	}
+	for i := range x.out.Plan {
+		if x.out.Plan[i].Plan.Kind == KindRestartNode {
+			return lacks("waits for its turn: pods are restarted one at a time")
+		}
+	}
+	p := x.podParams(n)
+	steps := []journal.Step{step("pod", StepMakePod, journal.Compensatable, p)}
+	locks := []string{lockNode(n.name())}
+	if n.member {
+		if held := x.held(); held != nil {
+			return lacks("not restarted now: %s", held.message)
+		}
+		locks = append(locks, lockPool)
+		healed := HealedParams{Node: n.name(), UUID: n.uuid}
+		steps = append(steps,
+			step("healed", StepHealed, journal.Waiting, healed),
+			step("restart", StepRestartPod, journal.Pivot, p),
+			step("ready", StepPodReady, journal.Waiting, p),
+			step("healedAgain", StepHealed, journal.Waiting, healed))
+	} else {
+		steps = append(steps,
+			step("restart", StepRestartPod, journal.Retriable, p),
+			step("ready", StepPodReady, journal.Waiting, p))
+	}
+	return x.want(draft{
+		kind: KindRestartNode, target: targetNode(n.name()), object: n.object(), generation: n.cr.Generation,
+		action: "podRuns", difference: "the pod is not as declared now",
+		canonical: struct {
+			Pod  string `json:"pod"`
+			From string `json:"from"`
+		}{n.pod.digest, n.srv.Pod.UID},
+		locks: locks,
+		steps: steps,
+		end:   EndState{Node: &NodeEnd{Name: n.name(), Pod: n.pod.digest}},
+	})
+}
+
+func (c *cycle) podParams(n *node) PodParams {
+	return PodParams{Node: n.name(), Cluster: c.cluster.Name, PodSpec: n.pod.spec, Digest: n.pod.digest}
+}
+
+// deviceSteps prepare the devices below brick directories: with our file system
+// where there is nothing, mounted.
+func (c *cycle) deviceSteps(n *node, dirs []string) []journal.Step {
+	var steps []journal.Step
+	stage := journal.Pivot // the first that is formatted
+	for _, d := range n.dirs {
+		if d.device == "" || !slices.Contains(dirs, d.path) || (d.seen && d.mount.Error == "" && !d.pending) {
+			continue
+		}
+		p := DeviceParams{Node: n.name(), Name: d.device, UUID: c.fsUUID(n, d.device)}
+		steps = append(steps,
+			step("format-"+d.device, StepFormatDevice, stage, p),
+			step("mount-"+d.device, StepMountDevice, journal.Retriable, p))
+		stage = journal.Retriable
+	}
+	return steps
+}
