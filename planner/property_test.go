@@ -405,6 +405,13 @@ func TestEverythingSettles(t *testing.T) {
 }
 
 func checkRest(t *rapid.T, w *world, d Decision) {
+	if w.cluster.DeletionTimestamp != nil {
+		// Pods stay as long as there are volumes that clients may use.
+		if !slices.ContainsFunc(w.nodes, (*v1alpha1.GlusterNode).IsPod) || len(w.volumes) == 0 {
+			t.Fatalf("a cluster that is being deleted is still there: %+v", d.Results)
+		}
+		return
+	}
 	for _, n := range w.nodes {
 		if p := w.servers[n.Name].pod; p != nil && n.DeletionTimestamp == nil && (p.Runs != p.Declares || !d.Nodes[n.Name].PodCurrent) {
 			t.Fatalf("pod of %s is not as declared: %+v, %+v", n.Name, p.Pod, d.NodeResults[n.Name])
