@@ -229,6 +229,18 @@ func copyJournal(ctx context.Context, from, to *rig.Operator) error {
 	return err
 }
 
+// rested waits until an operator has no operation open.
+func rested(t *testing.T, op *rig.Operator) {
+	t.Helper()
+	_, err := op.AwaitView(t.Context(), late, func(v *rig.View) string {
+		for _, o := range v.Open() {
+			return fmt.Sprintf("%s of %s is %s", o.Plan.Kind, o.Plan.Target, o.State)
+		}
+		return ""
+	})
+	must(t, err)
+}
+
 // otherInstance lets an operator of another instance find the pool. It touches
 // nothing and says whose it is, until a person lets it take over; from then on
 // the first one touches nothing.
@@ -253,6 +265,7 @@ func (p *pool) otherInstance(t *testing.T) {
 	}
 	p.takeOver(t, "rig/anthill")
 	p.applied(t, soon, key, "50")
+	rested(t, other) // it is seen to be so before its command has returned
 	// The first one comes back.
 	before = p.touched(t)
 	p.start(t)
