@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -164,6 +165,29 @@ func (c *Client) until(ctx context.Context, max time.Duration, what string, prob
 	if err != nil {
 		log, _ := c.site.Env.Logs(context.WithoutCancel(ctx), c.ref, await.TailLines)
 		return fmt.Errorf("%w\nend of the log of client %s:\n%s", err, c.ref.Pod, log)
+	}
+	return nil
+}
+
+// Verify reads every file of a report and compares.
+func (c *Client) Verify(ctx context.Context, r writer.Report) error {
+	out, err := c.site.Env.Exec(ctx, c.ref, "/bin/sh", "-c", `cd "$0" && sha256sum -- *`, r.Dir)
+	if err != nil {
+		return fmt.Errorf("reading the writer's files: %w", err)
+	}
+	sums := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		if f := strings.Fields(line); len(f) == 2 {
+			sums[f[1]] = f[0]
+		}
+	}
+	if len(r.Files) == 0 || len(sums) != len(r.Files) {
+		return fmt.Errorf("%s has %d files, want %d", r.Dir, len(sums), len(r.Files))
+	}
+	for _, f := range r.Files {
+		if sums[f.Name] != f.SHA256 {
+			return fmt.Errorf("%s has SHA-256 %q, want %s", f.Name, sums[f.Name], f.SHA256)
+		}
 	}
 	return nil
 }

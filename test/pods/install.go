@@ -85,7 +85,7 @@ func (s *Site) manifest() ([]*unstructured.Unstructured, error) {
 // of the class movable belong to root, and the operator does not run as root.
 func (s *Site) journalClass(ctx context.Context) (string, error) {
 	if !s.Env.Ours() {
-		return s.StorageClass(), nil
+		return os.Getenv(storageClassVariable), nil
 	}
 	device, err := s.Env.Node(1).AddDevice("journal", journalMiB)
 	if err != nil {

@@ -3,8 +3,6 @@ package pods
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/api/resource"
-
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/test/rig"
 )
@@ -13,16 +11,24 @@ import (
 const Template = "main"
 
 // Cluster is a GlusterCluster of ten lines: a template of so many nodes on
-// claims of the site's storage class.
+// claims of the site's storage.
 func (s *Site) Cluster(namespace, name string, nodes int32) *v1alpha1.GlusterCluster {
 	c := rig.Cluster(namespace, name)
-	size := resource.MustParse("1Gi")
 	c.Spec.NodeTemplates = []v1alpha1.NodeTemplate{{
 		Name:       Template,
 		Thresholds: v1alpha1.Thresholds{Nodes: nodes},
-		Storage:    v1alpha1.TemplateStorage{StorageClassName: s.StorageClass(), Size: &size},
+		Storage:    s.storage(),
 	}}
 	return c
+}
+
+// Volume is a GlusterVolume of sets replica sets of three. Clients do not find
+// files that a rebalance has yet to move while cluster.lookup-optimize is on
+// (gluster/glusterfs issue 973).
+func Volume(namespace, cluster, name string, sets int32) *v1alpha1.GlusterVolume {
+	v := rig.Replicated(namespace, cluster, name, sets)
+	v.Spec.Options = map[string]v1alpha1.OptionValue{"cluster.lookup-optimize": "off"}
+	return v
 }
 
 // NodeName is the name of node n (from 0) of a cluster's template.

@@ -3,7 +3,6 @@ package pods
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
@@ -23,10 +22,6 @@ type Site struct {
 	Env      *cluster.Env
 	Operator *Operator
 }
-
-// storageClassVariable names the class of claims in a cluster that KUBECONFIG
-// names.
-const storageClassVariable = "ANTHILL_STORAGE_CLASS"
 
 // New looks at a cluster. It changes nothing.
 func New(env *cluster.Env) (*Site, error) {
@@ -50,14 +45,6 @@ func New(env *cluster.Env) (*Site, error) {
 
 // NodeImage is what pods of glusterd run.
 func (s *Site) NodeImage() string { return s.Env.NodeImage(image.Gluster10) }
-
-// StorageClass is the class of claims for bricks and state.
-func (s *Site) StorageClass() string {
-	if s.Env.Ours() {
-		return cluster.ClassMovable
-	}
-	return os.Getenv(storageClassVariable)
-}
 
 // Namespace makes a namespace that takes the privileged pods of glusterd and of
 // clients.

@@ -59,8 +59,10 @@ func (d *demo) make(ctx context.Context) error {
 	if err := d.site.Namespace(ctx, namespace); err != nil {
 		return err
 	}
-	c, vol := d.site.Cluster(namespace, pool, 3), rig.Replicated(namespace, pool, volume, 1)
-	vol.Spec.Options = map[string]v1alpha1.OptionValue{"cluster.lookup-optimize": "off"}
+	if err := d.site.Disks(ctx, "bricks", 2); err != nil {
+		return err
+	}
+	c, vol := d.site.Cluster(namespace, pool, 3), pods.Volume(namespace, pool, volume, 1)
 	for _, o := range []client.Object{c, vol} {
 		if err := d.site.Client.Create(ctx, o); err != nil {
 			return err
@@ -91,7 +93,7 @@ func (d *demo) grow(ctx context.Context) error {
 	}
 	d.tell.Sayf("Raising the template to four nodes")
 	c := d.site.Cluster(namespace, pool, 0)
-	if err := d.patch(ctx, c, func() { c.Spec.NodeTemplates[0].Thresholds.Nodes = 4 }); err != nil {
+	if err := d.site.Change(ctx, c, func() { c.Spec.NodeTemplates[0].Thresholds.Nodes = 4 }); err != nil {
 		return err
 	}
 	if err := d.site.Await(ctx, 4*time.Minute, c, func() string {
@@ -105,7 +107,7 @@ func (d *demo) grow(ctx context.Context) error {
 	d.tell.Sayf("Adding a second replica set")
 	vol := rig.Replicated(namespace, pool, volume, 1)
 	kill := d.follow.When("step.started", "rebalance")
-	if err := d.patch(ctx, vol, func() { vol.Spec.Layout.Replicate.Sets = 2 }); err != nil {
+	if err := d.site.Change(ctx, vol, func() { vol.Spec.Layout.Replicate.Sets = 2 }); err != nil {
 		return err
 	}
 	if err := kill(ctx, 2*time.Minute); err != nil {
@@ -143,19 +145,6 @@ func (d *demo) grow(ctx context.Context) error {
 	d.tell.Sayf("The client wrote %d files and read %d: no error, every checksum equal, longest call %d ms",
 		report.Written, report.Read, report.SlowestMillis)
 	return nil
-}
-
-// patch changes the declared state of an object.
-func (d *demo) patch(ctx context.Context, o client.Object, change func()) error {
-	if err := d.site.Client.Get(ctx, client.ObjectKeyFromObject(o), o); err != nil {
-		return err
-	}
-	before, ok := o.DeepCopyObject().(client.Object)
-	if !ok {
-		return fmt.Errorf("%T is no object", o)
-	}
-	change()
-	return d.site.Client.Patch(ctx, o, client.MergeFrom(before))
 }
 
 // account prints what the journal has to say.

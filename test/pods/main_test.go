@@ -1,0 +1,79 @@
+package pods
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gluster/anthill/test/cluster"
+)
+
+// slow is how long anything may take here that takes a minute on an idle
+// machine. No test waits for it to pass.
+const slow = 8 * time.Minute
+
+var config = cluster.Config{Instance: "pods", Fresh: true, Log: func(line string) { fmt.Fprintln(os.Stderr, line) }}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if site != nil && site.Env.Ours() {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+		defer cancel()
+		if err := cluster.Down(ctx, config); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
+	}
+	os.Exit(code)
+}
+
+var site *Site
+
+// setUp brings a cluster up and installs the operator, once.
+var setUp = sync.OnceValue(func() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Minute) // builds Kubernetes the first time
+	defer cancel()
+	env, err := cluster.Up(ctx, config)
+	if err != nil {
+		return err
+	}
+	s, err := New(env)
+	if err != nil {
+		return errors.Join(err, cluster.Down(ctx, config))
+	}
+	site = s
+	return s.Install(ctx)
+})
+
+// begin returns the site and a namespace of the test's own, and tells everything
+// about it when the test fails.
+func begin(t *testing.T, namespace string) *Site {
+	t.Helper()
+	must(t, setUp())
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(site.Account(context.WithoutCancel(t.Context()), namespace))
+		}
+	})
+	return site
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func create(t *testing.T, s *Site, objects ...client.Object) {
+	t.Helper()
+	for _, o := range objects {
+		must(t, s.Client.Create(t.Context(), o))
+	}
+}
