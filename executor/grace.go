@@ -1,9 +1,6 @@
 package executor
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // graced is a context for an attempt under way and what is written of it: it
 // outlives ctx by Options.Grace, so that a command which has been sent is waited
@@ -12,13 +9,8 @@ import (
 func (e *Engine) graced(ctx context.Context) (context.Context, context.CancelFunc) {
 	soft, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		timer := time.NewTimer(e.opts.Grace)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			cancel(context.Cause(ctx))
-		case <-soft.Done():
-		}
+		e.opts.Clock.Wait(soft, e.opts.Grace, nil)
+		cancel(context.Cause(ctx))
 	})
 	return soft, func() {
 		stop()
