@@ -16,7 +16,7 @@ func TestFreePort(t *testing.T) {
 			t.Errorf("%s was given twice", addr)
 		}
 		seen[addr] = true
-		l, err := net.Listen("tcp", addr) //nolint:noctx // a moment
+		l, err := net.Listen("tcp", addr)
 		if err != nil {
 			t.Fatal(err)
 		}
