@@ -29,9 +29,13 @@ func (l *lane) cancel(ctx context.Context, op *view.Op, n int) time.Duration {
 
 func (t *turn) cancel(ctx context.Context) (time.Duration, error) {
 	e := t.lane.e
-	if k := t.op.Current(); k < len(t.op.Steps) && inDoubt(&t.op.Steps[k]) && t.op.Steps[k].Stage != journal.Waiting {
-		settled, wait, err := t.overOrDone(ctx, k)
-		if err != nil || !settled {
+	if k := t.op.Current(); k < len(t.op.Steps) && inDoubt(&t.op.Steps[k]) {
+		if t.op.Steps[k].Stage == journal.Waiting {
+			// It only looked: nothing of it can land.
+			if err := t.failed(ctx, k, Transient, "Cancelled", errors.New("it is not waited for any more"), 0); err != nil {
+				return 0, err
+			}
+		} else if settled, wait, err := t.overOrDone(ctx, k); err != nil || !settled {
 			return wait, err
 		}
 	}

@@ -22,6 +22,19 @@ func TestCancelUndoesWhatWasDone(t *testing.T) {
 	})
 }
 
+// A step that waits has nothing that could still land.
+func TestCancelDuringAWait(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.plan(nil, nil, step("a", "undo@1", journal.Compensatable), step("w", "wait@1", journal.Waiting))
+		r.await(id, "waiting", func(o *view.Op) bool { return o.Current() == 1 && o.Steps[1].State == view.Started })
+		if _, err := r.decide(Decision{Verb: "cancel", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		r.awaitState(id, view.Cancelled)
+		equal(t, "undone", strings.Join(r.w.undone, " "), "a")
+	})
+}
+
 func TestCancelWaitsForACommandThatMayStillLand(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		over := false
