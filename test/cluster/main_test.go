@@ -44,6 +44,8 @@ func TestCluster(t *testing.T) {
 	}{
 		{"UpAgainKeepsWhatRuns", testUpAgain},
 		{"Gluster", testGluster},
+		{"Volume", testVolume},
+		{"APIServerKilled", testAPIServerKilled},
 		{"Services", testServices},
 		{"MovableClaim", testMovableClaim},
 		{"Devices", testDevices},

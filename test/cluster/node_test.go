@@ -165,6 +165,20 @@ func testBounds(t *testing.T, env *Env) {
 	}
 }
 
+// testAPIServerKilled: a new API server serves nodes as the old one did.
+func testAPIServerKilled(t *testing.T, env *Env) {
+	must(t, env.Local().APIServer.Kill(t.Context()))
+	again(t, env)
+	for _, n := range env.Nodes() {
+		must(t, n.AwaitReady(t.Context()))
+	}
+	ns := namespace(t, env, "reborn")
+	p := pod(t, env, ns, "x", env.Node(1), nil, "sleep", "infinity")
+	runs(t, env, p)
+	_, err := env.Exec(t.Context(), p, "true")
+	must(t, err)
+}
+
 // testStatus has each part fail alone and be named.
 func testStatus(t *testing.T, env *Env) {
 	if got := sickParts(t.Context(), env); len(got) > 0 {
