@@ -20,7 +20,7 @@ import (
 // Deadlines of what a node is waited for.
 const (
 	nodeReadyMax    = 3 * time.Minute
-	nodeSettledMax  = 45 * time.Second // after which a kubelet is started again
+	nodeSettledMax  = 60 * time.Second // after which a kubelet is started again
 	nodeNotReadyMax = 90 * time.Second
 )
 

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -148,7 +149,7 @@ func testRights(t *testing.T, env *Env) {
 	}
 }
 
-// testBounds: pods that take too much memory lose a process, not the machine.
+// testBounds: what the pods of a node may use together is bounded, and measured.
 func testBounds(t *testing.T, env *Env) {
 	groups, err := hostCgroups.named(env.Node(1).Name())
 	must(t, err)
@@ -163,6 +164,23 @@ func testBounds(t *testing.T, env *Env) {
 	if !found {
 		t.Errorf("no group of %q bounds memory to %s", groups, want)
 	}
+	// What the kubelet needs to know before it evicts anybody.
+	var stats struct {
+		Node struct{ Fs, Memory map[string]any }
+	}
+	must(t, await.Until(t.Context(), 30*time.Second, "the kubelet measures its node", env.Node(1).logFile(kubeletName), func(ctx context.Context) error {
+		data, err := env.Client().CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes", env.Node(1).Name(), "proxy/stats/summary").DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &stats); err != nil {
+			return err
+		}
+		if stats.Node.Fs["capacityBytes"] == nil || stats.Node.Memory["usageBytes"] == nil {
+			return fmt.Errorf("it says %s", data)
+		}
+		return nil
+	}))
 }
 
 // testAPIServerKilled: a new API server serves nodes as the old one did.
