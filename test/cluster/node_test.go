@@ -71,20 +71,28 @@ func testKubeletStopped(t *testing.T, env *Env) {
 func testNodeKilled(t *testing.T, env *Env) {
 	ns := namespace(t, env, "killed")
 	n := env.Node(2)
-	d, err := n.AddDevice("kept", 300)
-	must(t, err)
-	v, err := d.PersistentVolume(t.Context(), corev1.PersistentVolumeFilesystem)
-	must(t, err)
-	t.Cleanup(func() {
-		must(t, env.Client().CoreV1().PersistentVolumes().Delete(context.Background(), v.Name, metav1.DeleteOptions{}))
-	})
-	volume := claim(t, env, ns, "kept", ClassXFS, corev1.PersistentVolumeFilesystem, "300Mi")
+	for name, mode := range map[string]corev1.PersistentVolumeMode{"kept": corev1.PersistentVolumeFilesystem, "block": corev1.PersistentVolumeBlock} {
+		d, err := n.AddDevice(name, 310)
+		must(t, err)
+		v, err := d.PersistentVolume(t.Context(), mode)
+		must(t, err)
+		t.Cleanup(func() {
+			must(t, env.Client().CoreV1().PersistentVolumes().Delete(context.Background(), v.Name, metav1.DeleteOptions{}))
+		})
+	}
+	volumes := []corev1.Volume{
+		claim(t, env, ns, "kept", ClassXFS, corev1.PersistentVolumeFilesystem, "310Mi"),
+		claim(t, env, ns, "block", ClassBlock, corev1.PersistentVolumeBlock, "310Mi"),
+	}
 	p := pod(t, env, ns, "back", nil, func(s *corev1.PodSpec) {
-		s.Volumes = []corev1.Volume{volume}
+		s.Volumes = volumes
 		s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "kept", MountPath: "/data"}}
+		s.Containers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: "/dev/block0"}}
 	}, "sleep", "infinity")
 	runs(t, env, p)
-	_, err = env.Exec(t.Context(), p, "cp", "/etc/os-release", "/data/file")
+	_, err := env.Exec(t.Context(), p, "cp", "/etc/os-release", "/data/file")
+	must(t, err)
+	_, err = env.Exec(t.Context(), p, "mkfs.xfs", "-q", "-L", "marked", "/dev/block0")
 	must(t, err)
 	_, err = env.Exec(t.Context(), p, "sync")
 	must(t, err)
@@ -105,6 +113,10 @@ func testNodeKilled(t *testing.T, env *Env) {
 	runs(t, env, p)
 	_, err = env.Exec(t.Context(), p, "cmp", "/etc/os-release", "/data/file")
 	must(t, err)
+	out, err := env.Exec(t.Context(), p, "xfs_admin", "-l", "/dev/block0")
+	if err != nil || !strings.Contains(string(out), "marked") {
+		t.Errorf("the block device has %q, %v; want the label it got", out, err)
+	}
 }
 
 // testRights: a kubelet may change its own node and no other.
