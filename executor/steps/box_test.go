@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -112,10 +113,7 @@ func (b *box) open() {
 // starts another one.
 func (b *box) crash() {
 	b.t.Helper()
-	data, err := os.ReadFile(b.path)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	data := atOnce(b.t, b.path)
 	b.stop()
 	if err := b.j.Close(); err != nil {
 		b.t.Fatal(err)
@@ -125,6 +123,24 @@ func (b *box) crash() {
 		b.t.Fatal(err)
 	}
 	b.open()
+}
+
+// atOnce reads a file that is being written to as it was at one moment: two
+// readings in a row that are equal had no write between them. One alone may have
+// pages from before a commit and from after it, which no crash leaves.
+func atOnce(t *testing.T, path string) []byte {
+	t.Helper()
+	var last []byte
+	for {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last != nil && bytes.Equal(data, last) {
+			return data
+		}
+		last = data
+	}
 }
 
 // boxClock moves the pool's time instead of waiting; Kubernetes gets on with it
