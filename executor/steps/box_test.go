@@ -335,8 +335,9 @@ func (b *box) record(now view.Picture, d planner.Decision) {
 func (b *box) settle(most int) {
 	b.t.Helper()
 	for range most {
+		idle := len(b.j.OpenOps()) == 0 // what ends during the cycle may be what the next one goes on from
 		d := b.cycle()
-		if len(d.Plan)+len(d.Supersede)+len(d.Cancel) == 0 && len(b.j.OpenOps()) == 0 {
+		if idle && len(d.Plan)+len(d.Supersede)+len(d.Cancel) == 0 {
 			return
 		}
 		time.Sleep(5 * time.Millisecond)
