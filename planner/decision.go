@@ -25,6 +25,7 @@ type Decision struct {
 	// PoolID and VolumeIDs are identities to be recorded in status before the
 	// plan is appended (a volume's by its name).
 	PoolID    string
+	PoolWas   string // the recorded id that PoolID takes the place of: it was made for pods to be run, and nothing is in it
 	VolumeIDs map[string]string
 
 	Findings []Finding // conditions

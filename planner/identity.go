@@ -21,7 +21,7 @@ func (c *cycle) mine(instance string) bool {
 // (the status was lost, or the cluster was deleted and created again). A problem
 // says that the servers remember more than one.
 func (c *cycle) identify() *problem {
-	if c.poolID = c.cluster.Status.PoolID; c.poolID != "" {
+	if c.poolID = c.cluster.Status.PoolID; c.poolID != "" && !c.provisional() {
 		return nil
 	}
 	pools := map[string]string{} // id -> a node
@@ -41,9 +41,28 @@ func (c *cycle) identify() *problem {
 		return problemf(v1alpha1.ReasonServerClaimed, "the servers belong to different pools: %s; remove the GlusterNodes that are not of this cluster", listed(seen))
 	}
 	for id := range pools {
+		c.out.PoolWas = c.poolID
 		c.poolID, c.out.PoolID = id, id
 	}
 	return nil
+}
+
+// provisional reports whether the recorded id was made only so that pods could
+// be run, whose servers now turn out to remember another one: their cluster was
+// deleted and created again, and nobody could be asked before they ran.
+func (c *cycle) provisional() bool {
+	if len(c.s.Open) > 0 {
+		return false // they are about the recorded one
+	}
+	remember := false
+	for _, n := range c.nodes {
+		g := n.srv.Gate
+		if n.recorded != "" || !n.cr.IsPod() || (n.reachable && g.Pool == c.poolID) {
+			return false
+		}
+		remember = remember || (n.reachable && g.Pool != "" && c.mine(g.Instance))
+	}
+	return remember
 }
 
 // judge decides for every server whether it may be touched at all, as far as

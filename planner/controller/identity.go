@@ -54,7 +54,7 @@ func (r *Reconciler) identify(ctx context.Context, c *cycle) error {
 }
 
 func (r *Reconciler) identifyPool(ctx context.Context, c *cycle, id string) error {
-	if was := c.cluster.Status.PoolID; was != "" {
+	if was := c.cluster.Status.PoolID; was != "" && (was != c.decision.PoolWas || !c.unused()) {
 		return fmt.Errorf("cluster %q has the pool id %s and was planned with %s", c.key, was, id)
 	}
 	apply := ac.GlusterCluster(c.cluster.Name, c.cluster.Namespace).WithUID(c.cluster.UID).
@@ -71,6 +71,12 @@ func (r *Reconciler) identifyPool(ctx context.Context, c *cycle, id string) erro
 			"the servers belong to pool %s of this operator, which the status of the cluster did not know: it goes on with that pool", id))
 	}
 	return nil
+}
+
+// unused reports whether nothing follows from the pool id in status yet: no
+// operation is open and no node is known to be in that pool.
+func (c *cycle) unused() bool {
+	return len(c.snapshot.Open) == 0 && !slices.ContainsFunc(c.nodes, func(n v1alpha1.GlusterNode) bool { return n.Status.UUID != "" })
 }
 
 func (r *Reconciler) applyIdentity(ctx context.Context, o client.Object, apply runtime.ApplyConfiguration) error {
