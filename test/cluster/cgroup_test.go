@@ -1,10 +1,15 @@
 package cluster
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -94,5 +99,62 @@ func TestRemoveGroupTakesTheLowestFirst(t *testing.T) {
 	must(t, err)
 	if diff := cmp.Diff([]string{filepath.Join(root, "n2")}, left); diff != "" {
 		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
+// TestCgroupsOfThisMachine makes a group of the kernel's, of whichever version
+// this machine has, with a process in it.
+func TestCgroupsOfThisMachine(t *testing.T) {
+	needRoot(t)
+	name := fmt.Sprintf("anthill-test-%d", os.Getpid())
+	must(t, hostCgroups.make(name, 64))
+	must(t, hostCgroups.make(name, 64)) // again
+	t.Cleanup(func() { must(t, hostCgroups.remove(context.Background(), name)) })
+	groups, err := hostCgroups.named(name)
+	must(t, err)
+	bounded := map[string]string{}
+	for _, g := range groups {
+		for _, file := range []string{"memory.limit_in_bytes", "memory.max", "pids.max"} {
+			if data, err := os.ReadFile(filepath.Join(g, file)); err == nil {
+				bounded[strings.SplitN(file, ".", 2)[0]] = strings.TrimSpace(string(data))
+			}
+		}
+	}
+	if diff := cmp.Diff(map[string]string{"memory": "67108864", "pids": "8192"}, bounded); diff != "" {
+		t.Errorf("bounds (-want +got):\n%s", diff)
+	}
+
+	// As a kubelet does: groups below, and processes in the lowest only.
+	sleep := exec.CommandContext(t.Context(), "sleep", "60")
+	must(t, sleep.Start())
+	t.Cleanup(func() { _ = sleep.Process.Kill(); _ = sleep.Wait() })
+	for _, g := range groups {
+		must(t, os.Mkdir(filepath.Join(g, "pod"), 0o755))
+		for _, file := range []string{"cpuset.cpus", "cpuset.mems"} {
+			if data, err := os.ReadFile(filepath.Join(g, file)); err == nil && len(data) > 1 {
+				must(t, set(filepath.Join(g, "pod", file), strings.TrimSpace(string(data))))
+			}
+		}
+		must(t, set(filepath.Join(g, "pod", "cgroup.procs"), fmt.Sprint(sleep.Process.Pid)))
+	}
+	if hostCgroups.unified() {
+		got, err := words(filepath.Join(groups[0], "pod", "cgroup.controllers"))
+		must(t, err)
+		for _, want := range []string{"cpu", "cpuset", "memory", "pids"} {
+			if !slices.Contains(got, want) {
+				t.Errorf("what lies below a group has controllers %q, not %s, on which a kubelet insists", got, want)
+			}
+		}
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := hostCgroups.remove(short, name); err == nil {
+		t.Error("a group with a process in it is removed")
+	}
+	must(t, sleep.Process.Kill())
+	_ = sleep.Wait()
+	must(t, hostCgroups.remove(t.Context(), name))
+	if left, err := hostCgroups.named(name); err != nil || len(left) > 0 {
+		t.Errorf("left: %q, %v", left, err)
 	}
 }

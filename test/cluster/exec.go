@@ -14,14 +14,15 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/remotecommand"
 	utilexec "k8s.io/client-go/util/exec"
+
+	"github.com/gluster/anthill/test/local"
 )
 
 // execMax is the deadline of a command whose context has none.
 const execMax = 2 * time.Minute
 
-// outputMax bounds what is kept of a command's output, each of two streams, and
-// of a log.
-const outputMax = 4 << 20
+// logMax bounds what is read of a log.
+const logMax = 4 << 20
 
 // A PodRef says which container is meant; Container may be empty in a pod with one.
 type PodRef struct{ Namespace, Pod, Container string }
@@ -65,7 +66,7 @@ func (e *Env) ExecWith(ctx context.Context, in PodRef, stdin io.Reader, argv ...
 	if err != nil {
 		return nil, fmt.Errorf("running %q in %s: %w", strings.Join(argv, " "), in, err)
 	}
-	var stdout, stderr bounded
+	var stdout, stderr local.Bounded
 	err = stream.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: &stdout, Stderr: &stderr})
 	var exit utilexec.CodeExitError
 	switch {
@@ -80,9 +81,9 @@ func (e *Env) ExecWith(ctx context.Context, in PodRef, stdin io.Reader, argv ...
 
 // Logs returns the last lines of a container's log.
 func (e *Env) Logs(ctx context.Context, in PodRef, lines int64) (string, error) {
-	bytes := int64(outputMax)
+	limit := int64(logMax)
 	data, err := e.client.CoreV1().Pods(in.Namespace).GetLogs(in.Pod, &corev1.PodLogOptions{
-		Container: in.Container, TailLines: &lines, LimitBytes: &bytes,
+		Container: in.Container, TailLines: &lines, LimitBytes: &limit,
 	}).DoRaw(ctx)
 	if err != nil {
 		return "", fmt.Errorf("reading the log of %s: %w", in, err)
@@ -117,14 +118,4 @@ func (e *Env) KillContainer(ctx context.Context, in PodRef) error {
 		return nil
 	}
 	return fmt.Errorf("killing %s: no such container runs", in)
-}
-
-// bounded keeps the first outputMax bytes written to it and drops the rest.
-type bounded struct{ bytes.Buffer }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if room := outputMax - b.Len(); room > 0 {
-		b.Buffer.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
 }

@@ -58,6 +58,55 @@ func testGluster(t *testing.T, env *Env) {
 	}
 }
 
+// testVolume has a volume with a copy on each node, on disks of the nodes' own,
+// mounted and written in one of the pods. gluster is not forced to anything.
+func testVolume(t *testing.T, env *Env) {
+	ns := namespace(t, env, "volume")
+	headless(t, env, ns)
+	var pods []PodRef
+	argv := []string{"gluster", "--mode=script", "volume", "create", "data", "replica", "3"}
+	for i, n := range env.Nodes() {
+		d, err := n.AddDevice("brick", 400)
+		must(t, err)
+		v, err := d.PersistentVolume(t.Context(), corev1.PersistentVolumeFilesystem)
+		must(t, err)
+		t.Cleanup(func() {
+			must(t, env.Client().CoreV1().PersistentVolumes().Delete(context.Background(), v.Name, metav1.DeleteOptions{}))
+		})
+		name := fmt.Sprintf("g%d", i+1)
+		// One claim binds before the next is made: each has a disk of another node.
+		volume := claim(t, env, ns, name, ClassXFS, corev1.PersistentVolumeFilesystem, "400Mi")
+		p := pod(t, env, ns, name, n, func(s *corev1.PodSpec) {
+			s.Volumes = []corev1.Volume{volume}
+			s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: name, MountPath: "/bricks/1"}}
+		}, "glusterd", "-N")
+		runs(t, env, p)
+		pods = append(pods, p)
+		argv = append(argv, fmt.Sprintf("%s.%s:/bricks/1/brick", name, ns))
+	}
+	eventually := func(what string, argv ...string) {
+		t.Helper()
+		must(t, await.Until(t.Context(), 60*time.Second, what, "", func(ctx context.Context) error {
+			_, err := env.Exec(ctx, pods[0], argv...)
+			return err
+		}))
+	}
+	for _, p := range pods[1:] {
+		eventually("a peer is probed", "gluster", "--mode=script", "peer", "probe", p.Pod+"."+ns)
+	}
+	eventually("the volume is made", argv...)
+	_, err := env.Exec(t.Context(), pods[0], "gluster", "--mode=script", "volume", "start", "data")
+	must(t, err)
+	// The daemon that stays keeps what it inherits.
+	eventually("the volume is mounted", "bash", "-c",
+		"mkdir -p /mnt/data && exec glusterfs --volfile-server=localhost --volfile-id=data /mnt/data </dev/null >/dev/null 2>&1")
+	eventually("the mount serves", "cp", "/etc/os-release", "/mnt/data/file")
+	for _, p := range pods {
+		_, err := env.Exec(t.Context(), p, "cmp", "/etc/os-release", "/bricks/1/brick/file")
+		must(t, err)
+	}
+}
+
 // headless makes a headless service of the namespace's name for pods of its
 // label.
 func headless(t *testing.T, env *Env, ns string) {

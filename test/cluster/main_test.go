@@ -11,10 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"go.uber.org/goleak"
 
 	"github.com/gluster/anthill/test/await"
 	"github.com/gluster/anthill/test/loop"
@@ -44,6 +43,8 @@ func TestCluster(t *testing.T) {
 	}{
 		{"UpAgainKeepsWhatRuns", testUpAgain},
 		{"Gluster", testGluster},
+		{"Volume", testVolume},
+		{"APIServerKilled", testAPIServerKilled},
 		{"Services", testServices},
 		{"MovableClaim", testMovableClaim},
 		{"Devices", testDevices},

@@ -20,6 +20,7 @@ import (
 // Deadlines of what a node is waited for.
 const (
 	nodeReadyMax    = 3 * time.Minute
+	nodeSettledMax  = 60 * time.Second // after which a kubelet is started again
 	nodeNotReadyMax = 90 * time.Second
 )
 
@@ -90,7 +91,20 @@ func (n *Node) Cut(ctx context.Context) error { return n.guest.Cut(ctx) }
 
 // Restore brings the node back from whatever was done to it, and waits until
 // Kubernetes says that it is ready.
+//
+// A kubelet that was starting while the API server was restarted can stay not
+// ready for ever, on "failed to initialize CSINode": it gets a second start.
 func (n *Node) Restore(ctx context.Context) error {
+	if err := n.bringBack(ctx); err != nil {
+		return fmt.Errorf("bringing back %s: %w", n.Name(), err)
+	}
+	if n.awaitReady(ctx, nodeSettledMax) == nil {
+		return nil
+	}
+	n.env.cfg.logf("%s is not ready after %v: starting its kubelet again", n.Name(), nodeSettledMax)
+	if err := n.Stop(ctx); err != nil {
+		return fmt.Errorf("bringing back %s: %w", n.Name(), err)
+	}
 	if err := n.bringBack(ctx); err != nil {
 		return fmt.Errorf("bringing back %s: %w", n.Name(), err)
 	}
@@ -157,8 +171,10 @@ func (n *Node) user(part string) local.User {
 }
 
 // AwaitReady waits until Kubernetes says that the node is ready.
-func (n *Node) AwaitReady(ctx context.Context) error {
-	return await.Until(ctx, nodeReadyMax, n.Name()+" is ready", n.logFile(kubeletName), n.ready)
+func (n *Node) AwaitReady(ctx context.Context) error { return n.awaitReady(ctx, nodeReadyMax) }
+
+func (n *Node) awaitReady(ctx context.Context, deadline time.Duration) error {
+	return await.Until(ctx, deadline, n.Name()+" is ready", n.logFile(kubeletName), n.ready)
 }
 
 // AwaitNotReady waits until Kubernetes knows that the node is not ready.

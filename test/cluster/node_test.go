@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -70,20 +71,28 @@ func testKubeletStopped(t *testing.T, env *Env) {
 func testNodeKilled(t *testing.T, env *Env) {
 	ns := namespace(t, env, "killed")
 	n := env.Node(2)
-	d, err := n.AddDevice("kept", 300)
-	must(t, err)
-	v, err := d.PersistentVolume(t.Context(), corev1.PersistentVolumeFilesystem)
-	must(t, err)
-	t.Cleanup(func() {
-		must(t, env.Client().CoreV1().PersistentVolumes().Delete(context.Background(), v.Name, metav1.DeleteOptions{}))
-	})
-	volume := claim(t, env, ns, "kept", ClassXFS, corev1.PersistentVolumeFilesystem, "300Mi")
+	for name, mode := range map[string]corev1.PersistentVolumeMode{"kept": corev1.PersistentVolumeFilesystem, "block": corev1.PersistentVolumeBlock} {
+		d, err := n.AddDevice(name, 310)
+		must(t, err)
+		v, err := d.PersistentVolume(t.Context(), mode)
+		must(t, err)
+		t.Cleanup(func() {
+			must(t, env.Client().CoreV1().PersistentVolumes().Delete(context.Background(), v.Name, metav1.DeleteOptions{}))
+		})
+	}
+	volumes := []corev1.Volume{
+		claim(t, env, ns, "kept", ClassXFS, corev1.PersistentVolumeFilesystem, "310Mi"),
+		claim(t, env, ns, "block", ClassBlock, corev1.PersistentVolumeBlock, "310Mi"),
+	}
 	p := pod(t, env, ns, "back", nil, func(s *corev1.PodSpec) {
-		s.Volumes = []corev1.Volume{volume}
+		s.Volumes = volumes
 		s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "kept", MountPath: "/data"}}
+		s.Containers[0].VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: "/dev/block0"}}
 	}, "sleep", "infinity")
 	runs(t, env, p)
-	_, err = env.Exec(t.Context(), p, "cp", "/etc/os-release", "/data/file")
+	_, err := env.Exec(t.Context(), p, "cp", "/etc/os-release", "/data/file")
+	must(t, err)
+	_, err = env.Exec(t.Context(), p, "mkfs.xfs", "-q", "-L", "marked", "/dev/block0")
 	must(t, err)
 	_, err = env.Exec(t.Context(), p, "sync")
 	must(t, err)
@@ -104,6 +113,10 @@ func testNodeKilled(t *testing.T, env *Env) {
 	runs(t, env, p)
 	_, err = env.Exec(t.Context(), p, "cmp", "/etc/os-release", "/data/file")
 	must(t, err)
+	out, err := env.Exec(t.Context(), p, "xfs_admin", "-l", "/dev/block0")
+	if err != nil || !strings.Contains(string(out), "marked") {
+		t.Errorf("the block device has %q, %v; want the label it got", out, err)
+	}
 }
 
 // testRights: a kubelet may change its own node and no other.
@@ -148,7 +161,7 @@ func testRights(t *testing.T, env *Env) {
 	}
 }
 
-// testBounds: pods that take too much memory lose a process, not the machine.
+// testBounds: what the pods of a node may use together is bounded, and measured.
 func testBounds(t *testing.T, env *Env) {
 	groups, err := hostCgroups.named(env.Node(1).Name())
 	must(t, err)
@@ -163,6 +176,37 @@ func testBounds(t *testing.T, env *Env) {
 	if !found {
 		t.Errorf("no group of %q bounds memory to %s", groups, want)
 	}
+	// What the kubelet needs to know before it evicts anybody.
+	var stats struct {
+		Node struct{ Fs, Memory map[string]any }
+	}
+	must(t, await.Until(t.Context(), 30*time.Second, "the kubelet measures its node", env.Node(1).logFile(kubeletName), func(ctx context.Context) error {
+		data, err := env.Client().CoreV1().RESTClient().Get().AbsPath("/api/v1/nodes", env.Node(1).Name(), "proxy/stats/summary").DoRaw(ctx)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal(data, &stats); err != nil {
+			return err
+		}
+		if stats.Node.Fs["capacityBytes"] == nil || stats.Node.Memory["usageBytes"] == nil {
+			return fmt.Errorf("it says %s", data)
+		}
+		return nil
+	}))
+}
+
+// testAPIServerKilled: a new API server serves nodes as the old one did.
+func testAPIServerKilled(t *testing.T, env *Env) {
+	must(t, env.Local().APIServer.Kill(t.Context()))
+	again(t, env)
+	for _, n := range env.Nodes() {
+		must(t, n.AwaitReady(t.Context()))
+	}
+	ns := namespace(t, env, "reborn")
+	p := pod(t, env, ns, "x", env.Node(1), nil, "sleep", "infinity")
+	runs(t, env, p)
+	_, err := env.Exec(t.Context(), p, "true")
+	must(t, err)
 }
 
 // testStatus has each part fail alone and be named.

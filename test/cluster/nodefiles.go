@@ -94,7 +94,7 @@ func (n *Node) kubeletConfig() object {
 		// nodes on the machine.
 		"cgroupDriver": "cgroupfs", "cgroupRoot": "/" + n.Name(), "failCgroupV1": false, "enforceNodeAllocatable": []string{"none"},
 		// The disk is the machine's; nobody must be evicted when others fill it.
-		"localStorageCapacityIsolation": false, "imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
+		"imageGCHighThresholdPercent": 100, "imageGCLowThresholdPercent": 99,
 		"evictionHard": object{"memory.available": "50Mi", "nodefs.available": "1%", "nodefs.inodesFree": "1%", "imagefs.available": "1%"},
 		"failSwapOn":   false,
 		// A node that is gone is noticed after 16 s, a killed container runs again after one.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -51,12 +50,12 @@ func (e *Env) componentStatus(ctx context.Context, c component) local.ComponentS
 	run := e.local.Component(c.name)
 	s := local.ComponentStatus{Name: c.name, Address: e.local.HostIP(), Log: run.LogFile()}
 	if !run.Running() {
-		return sick(s, "not running: killed, or it died; up starts it")
+		return s.Sick("not running: killed, or it died; up starts it")
 	}
 	if err := c.ready(ctx); err != nil {
-		return sick(s, "%s", oneLine(err))
+		return s.Sick("%s", await.FirstLine(err))
 	}
-	return well(s, "serves")
+	return s.Well("serves")
 }
 
 // status says what is wrong with the node, the cause before what follows from it.
@@ -64,16 +63,16 @@ func (n *Node) status(ctx context.Context) local.ComponentStatus {
 	s := local.ComponentStatus{Name: n.Name(), Address: n.IP(), Log: n.logFile(kubeletName)}
 	switch {
 	case !n.guest.Running():
-		return sick(s, "not running: killed, or its pid 1 died")
+		return s.Sick("not running: killed, or its pid 1 died")
 	case n.guest.IsPaused():
-		return sick(s, "paused: its processes are stopped")
+		return s.Sick("paused: its processes are stopped")
 	case n.guest.IsCut():
-		return sick(s, "cut off from the network")
+		return s.Sick("cut off from the network")
 	}
 	for _, p := range n.parts() {
 		s.Log = n.logFile(p.name)
 		if running, err := n.running(p.name); err != nil || !running {
-			return sick(s, "%s is not running", p.name)
+			return s.Sick("%s is not running", p.name)
 		}
 		if p.ready == nil {
 			continue
@@ -82,18 +81,18 @@ func (n *Node) status(ctx context.Context) local.ComponentStatus {
 		err := p.ready(ctx)
 		cancel()
 		if err != nil {
-			return sick(s, "%s does not serve: %s", p.name, oneLine(err))
+			return s.Sick("%s does not serve: %s", p.name, await.FirstLine(err))
 		}
 	}
 	s.Log = n.logFile(kubeletName)
 	if err := n.ready(ctx); err != nil {
-		return sick(s, "%s", oneLine(err))
+		return s.Sick("%s", await.FirstLine(err))
 	}
 	devices, err := n.Devices()
 	if err != nil {
-		return sick(s, "%s", oneLine(err))
+		return s.Sick("%s", await.FirstLine(err))
 	}
-	return well(s, "ready, %d devices", len(devices))
+	return s.Well("ready, %d devices", len(devices))
 }
 
 // foreignStatus says of a cluster that is not ours which of its nodes are ready.
@@ -103,16 +102,16 @@ func (e *Env) foreignStatus(ctx context.Context) []local.ComponentStatus {
 	api := local.ComponentStatus{Name: "kube-apiserver", Address: e.config.Host}
 	nodes, err := e.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
-		return []local.ComponentStatus{sick(api, "%s", oneLine(errors.Join(err, context.Cause(ctx))))}
+		return []local.ComponentStatus{api.Sick("%s", await.FirstLine(errors.Join(err, context.Cause(ctx))))}
 	}
-	out := []local.ComponentStatus{well(api, "answers; named by %s", kubeconfigVariable)}
+	out := []local.ComponentStatus{api.Well("answers; named by %s", kubeconfigVariable)}
 	for i := range nodes.Items {
 		s := local.ComponentStatus{Name: nodes.Items[i].Name}
 		if err := nodeReady(&nodes.Items[i]); err != nil {
-			out = append(out, sick(s, "%s", oneLine(err)))
+			out = append(out, s.Sick("%s", await.FirstLine(err)))
 			continue
 		}
-		out = append(out, well(s, "ready"))
+		out = append(out, s.Well("ready"))
 	}
 	return out
 }
@@ -136,20 +135,4 @@ func (e *Env) LogFiles() map[string][]string {
 		}
 	}
 	return out
-}
-
-func sick(s local.ComponentStatus, format string, args ...any) local.ComponentStatus {
-	s.State = fmt.Sprintf(format, args...)
-	return s
-}
-
-func well(s local.ComponentStatus, format string, args ...any) local.ComponentStatus {
-	s.Healthy = true
-	return sick(s, format, args...)
-}
-
-// oneLine drops what follows the first line of an error: tails of logs.
-func oneLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gluster/anthill/test/local"
 )
 
 // TestKilledUpIsCleanedUp kills the program that brings a cluster up, at moments
@@ -63,7 +65,7 @@ func killUp(t *testing.T, cfg Config, file string) {
 	id := strings.TrimSuffix(strings.TrimPrefix(prefix, "ah"), "-")
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Env = append(os.Environ(), programVariable+"="+cfg.Instance)
-	var said bounded
+	var said local.Bounded
 	cmd.Stderr = &said
 	must(t, cmd.Start())
 	ended := make(chan error, 1)

@@ -68,7 +68,7 @@ func (m *Machine) Exec(ctx context.Context, argv ...string) ([]byte, error) {
 		defer cancel()
 	}
 	cmd := m.Command(ctx, argv...)
-	var stdout, stderr bounded
+	var stdout, stderr Bounded
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -86,10 +86,10 @@ func (m *Machine) Exec(ctx context.Context, argv ...string) ([]byte, error) {
 	}
 }
 
-// bounded keeps the first outputMax bytes written to it and drops the rest.
-type bounded struct{ bytes.Buffer }
+// Bounded keeps the first 4 MiB written to it and drops the rest.
+type Bounded struct{ bytes.Buffer }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *Bounded) Write(p []byte) (int, error) {
 	if room := outputMax - b.Len(); room > 0 {
 		b.Buffer.Write(p[:min(room, len(p))])
 	}

@@ -85,7 +85,7 @@ func TestStateSurvives(t *testing.T) {
 }
 
 func TestBoundedKeepsTheBeginning(t *testing.T) {
-	var b bounded
+	var b Bounded
 	for range 3 {
 		n, err := b.Write(make([]byte, outputMax/2))
 		if n != outputMax/2 || err != nil {

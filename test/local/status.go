@@ -59,29 +59,29 @@ func (e *Env) Status(ctx context.Context) []ComponentStatus {
 func (e *Env) status(context.Context) ComponentStatus {
 	c := ComponentStatus{Name: "environment", Address: e.net.net + ".0/24", Log: e.dir}
 	if p := e.load().Phase; p != phaseUp {
-		return c.sick("only %s: a run was killed or still is at work; up or down goes on from here", p)
+		return c.Sick("only %s: a run was killed or still is at work; up or down goes on from here", p)
 	}
-	return c.well("up in %s", e.dir)
+	return c.Well("up in %s", e.dir)
 }
 
-// sick returns c with what is wrong.
-func (c ComponentStatus) sick(format string, args ...any) ComponentStatus {
+// Sick returns c with what is wrong.
+func (c ComponentStatus) Sick(format string, args ...any) ComponentStatus {
 	c.State = fmt.Sprintf(format, args...)
 	return c
 }
 
-// well returns c healthy.
-func (c ComponentStatus) well(format string, args ...any) ComponentStatus {
+// Well returns c healthy.
+func (c ComponentStatus) Well(format string, args ...any) ComponentStatus {
 	c.Healthy = true
-	return c.sick(format, args...)
+	return c.Sick(format, args...)
 }
 
 func (a *APIServer) status(ctx context.Context) ComponentStatus {
 	c := ComponentStatus{Name: apiServerName, Address: a.URL(), Log: a.env.logFile(apiServerName)}
 	if err := a.probe(ctx); err != nil {
-		return c.sick("%s", oneLine(err))
+		return c.Sick("%s", await.FirstLine(err))
 	}
-	return c.well("ready")
+	return c.Well("ready")
 }
 
 // status of what any machine can be.
@@ -89,9 +89,9 @@ func (m *Machine) status() (ComponentStatus, bool) {
 	c := ComponentStatus{Name: m.name, Address: m.IP(), Log: m.initLog()}
 	switch {
 	case !m.Running():
-		return c.sick("not running: killed, or its pid 1 died"), false
+		return c.Sick("not running: killed, or its pid 1 died"), false
 	case m.IsPaused():
-		return c.sick("paused: its processes are stopped"), false
+		return c.Sick("paused: its processes are stopped"), false
 	default:
 		return c, true
 	}
@@ -104,24 +104,24 @@ func (s *Server) status(ctx context.Context) ComponentStatus {
 	}
 	c.Log = filepath.Join(s.Root(), glusterdLogFile)
 	if s.IsCut() {
-		return c.sick("cut off from the network")
+		return c.Sick("cut off from the network")
 	}
 	for _, d := range s.disks {
 		if _, err := s.Exec(ctx, "mountpoint", "-q", d.Dir); err != nil {
-			return c.sick("%s is not mounted", d.Dir)
+			return c.Sick("%s is not mounted", d.Dir)
 		}
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(s.IP(), "22"))
 	if err != nil {
-		return c.sick("sshd does not accept connections: %s", oneLine(err))
+		return c.Sick("sshd does not accept connections: %s", await.FirstLine(err))
 	}
 	conn.Close()
 	out, err := s.Gluster(ctx, "--timeout=4", "pool", "list")
 	if err != nil {
-		return c.sick("glusterd does not answer: %s", oneLine(err))
+		return c.Sick("glusterd does not answer: %s", await.FirstLine(err))
 	}
 	// A heading, the server itself, its peers.
-	return c.well("glusterd answers, %d peers", max(0, strings.Count(string(out), "\n")-2))
+	return c.Well("glusterd answers, %d peers", max(0, strings.Count(string(out), "\n")-2))
 }
 
 func (m *Mount) status(ctx context.Context) ComponentStatus {
@@ -131,32 +131,26 @@ func (m *Mount) status(ctx context.Context) ComponentStatus {
 	}
 	c.Log = filepath.Join(m.Root(), fuseLogFile)
 	if m.IsCut() {
-		return c.sick("cut off from the network")
+		return c.Sick("cut off from the network")
 	}
 	if _, err := m.Exec(ctx, "stat", m.Inner()); err != nil {
-		return c.sick("the mount of %s does not answer: %s", m.volume, oneLine(err))
+		return c.Sick("the mount of %s does not answer: %s", m.volume, await.FirstLine(err))
 	}
 	r, err := m.WriterReport()
 	switch p, _ := m.writerProcess(); {
 	case errors.Is(err, fs.ErrNotExist):
-		return c.well("%s is mounted", m.volume)
+		return c.Well("%s is mounted", m.volume)
 	case err != nil:
-		return c.sick("%s", oneLine(err))
+		return c.Sick("%s", await.FirstLine(err))
 	case r.Problem() != "":
-		return c.sick("writer on %s: %s", m.volume, r.Problem())
+		return c.Sick("writer on %s: %s", m.volume, r.Problem())
 	case r.Done:
-		return c.well("%s is mounted; the writer wrote %d files, verified %d, and was stopped", m.volume, r.Written, r.Verified)
+		return c.Well("%s is mounted; the writer wrote %d files, verified %d, and was stopped", m.volume, r.Written, r.Verified)
 	case p.PID == 0:
-		return c.sick("the writer on %s died", m.volume)
+		return c.Sick("the writer on %s died", m.volume)
 	default:
-		return c.well("%s is mounted; writer: %d files written, %d read, no error", m.volume, r.Written, r.Read)
+		return c.Well("%s is mounted; writer: %d files written, %d read, no error", m.volume, r.Written, r.Read)
 	}
-}
-
-// oneLine drops what follows the first line of an error: tails of logs.
-func oneLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
 }
 
 // Logs maps each component to its log files that exist, the telling ones first.
@@ -193,6 +187,3 @@ func existing(files ...string) []string {
 	}
 	return out
 }
-
-// Tail returns the last lines of a log file, or nothing.
-func Tail(file string, lines int) string { return await.TailOf(file, lines) }

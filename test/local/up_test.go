@@ -158,7 +158,7 @@ func killProgram(t *testing.T, verb string, cfg Config, when func(*state, Config
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "/proc/self/exe")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", programVariable, text))
-	var said bounded
+	var said Bounded
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

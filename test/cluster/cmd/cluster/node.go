@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gluster/anthill/test/cluster"
 )
@@ -26,6 +29,41 @@ func newExec(o *options) *cobra.Command {
 			return c.Run()
 		},
 	}
+}
+
+// errVolumeMode is returned for what a PersistentVolume cannot be.
+var errVolumeMode = errors.New("want Block or Filesystem")
+
+func newDevice(o *options) *cobra.Command {
+	sizeMiB, mode := 400, string(corev1.PersistentVolumeBlock)
+	cmd := &cobra.Command{
+		Use:   "device NODE NAME",
+		Short: "Give a node one more disk, make its PersistentVolume, and print both names",
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			wanted := corev1.PersistentVolumeMode(mode)
+			if wanted != corev1.PersistentVolumeBlock && wanted != corev1.PersistentVolumeFilesystem {
+				return fmt.Errorf("mode %q: %w", mode, errVolumeMode)
+			}
+			n, err := o.node(args[0])
+			if err != nil {
+				return err
+			}
+			d, err := n.AddDevice(args[1], sizeMiB)
+			if err != nil {
+				return err
+			}
+			v, err := d.PersistentVolume(cmd.Context(), wanted)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", d.Path(), v.Name)
+			return nil
+		},
+	}
+	cmd.Flags().IntVar(&sizeMiB, "mib", sizeMiB, "its size")
+	cmd.Flags().StringVar(&mode, "mode", mode, "Block, or Filesystem, which the kubelet makes an XFS")
+	return cmd
 }
 
 // nodeVerbs are the verbs that take a node and nothing else.

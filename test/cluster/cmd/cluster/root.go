@@ -46,7 +46,7 @@ func root() *cobra.Command {
 	}
 	cmd.PersistentFlags().StringVar(&o.checkout, "checkout", "", "root of the source tree (default: found from the working directory)")
 	cmd.PersistentFlags().StringVar(&o.instance, "instance", os.Getenv("ANTHILL_INSTANCE"), "name of the cluster among those of this checkout (default $ANTHILL_INSTANCE)")
-	cmd.AddCommand(newBuild(o), newUp(o), newDown(o), newStatus(o), newLogs(o), newKubeconfig(o), newImages(o), newExec(o))
+	cmd.AddCommand(newBuild(o), newUp(o), newDown(o), newStatus(o), newLogs(o), newKubeconfig(o), newImages(o), newExec(o), newDevice(o))
 	cmd.AddCommand(nodeVerbs(o)...)
 	return cmd
 }

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"sort"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gluster/anthill/test/local"
 )
-
-// errUnhealthy makes status end with exit code 1.
-var errUnhealthy = errors.New("not everything is healthy")
 
 func newSetup() *cobra.Command {
 	return &cobra.Command{
@@ -102,36 +95,7 @@ func newStatus(o *options) *cobra.Command {
 }
 
 func printStatus(cmd *cobra.Command, env *local.Env, format string) error {
-	all := env.Status(cmd.Context())
-	var failed error
-	for _, c := range all {
-		if !c.Healthy {
-			failed = errUnhealthy
-		}
-	}
-	switch format {
-	case "json":
-		e := json.NewEncoder(cmd.OutOrStdout())
-		e.SetIndent("", "  ")
-		return errors.Join(e.Encode(all), failed)
-	case "table":
-		return errors.Join(writeTable(cmd.OutOrStdout(), all), failed)
-	default:
-		return fmt.Errorf("output %q: want table or json", format)
-	}
-}
-
-func writeTable(out io.Writer, all []local.ComponentStatus) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "COMPONENT\tADDRESS\tHEALTHY\tSTATE")
-	for _, c := range all {
-		healthy := "yes"
-		if !c.Healthy {
-			healthy = "NO"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Address, healthy, c.State)
-	}
-	return w.Flush()
+	return local.Report(cmd.OutOrStdout(), env.Status(cmd.Context()), format)
 }
 
 func newLogs(o *options) *cobra.Command {
@@ -144,23 +108,7 @@ func newLogs(o *options) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			logs := env.Logs()
-			if len(args) == 0 {
-				for name := range logs {
-					args = append(args, name)
-				}
-				sort.Strings(args)
-			}
-			for _, name := range args {
-				if logs[name] == nil {
-					return fmt.Errorf("no logs of %q", name)
-				}
-				for _, file := range logs[name] {
-					text := strings.ReplaceAll(local.Tail(file, lines), "\n", "\n  ")
-					fmt.Fprintf(cmd.OutOrStdout(), "==> %s\n  %s\n", file, text)
-				}
-			}
-			return nil
+			return local.ReportLogs(cmd.OutOrStdout(), env.Logs(), args, lines)
 		},
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 20, "lines of each log")
