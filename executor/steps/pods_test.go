@@ -112,11 +112,11 @@ func TestPodForeignObjects(t *testing.T) {
 		reason string
 		object client.Object
 	}{
-		"Service":        {"a Service of the cluster's name", &corev1.Service{ObjectMeta: at("c"), Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1"}}},
-		"Claim":          {"a claim a person made", &corev1.PersistentVolumeClaim{ObjectMeta: at("n1-b1")}},
-		"Set":            {"a StatefulSet of the node's name", &appsv1.StatefulSet{ObjectMeta: at("n1")}},
-		"SetOfAnother":   {"of another cluster of Anthill's", &appsv1.StatefulSet{ObjectMeta: ofOther}},
-		"PodInTheWay":    {"a pod of the pod's name", &corev1.Pod{ObjectMeta: at("n1-0")}},
+		"Service":       {"a Service of the cluster's name", &corev1.Service{ObjectMeta: at("c"), Spec: corev1.ServiceSpec{ClusterIP: "10.0.0.1"}}},
+		"Claim":         {"a claim a person made", &corev1.PersistentVolumeClaim{ObjectMeta: at("n1-b1")}},
+		"Set":           {"a StatefulSet of the node's name", &appsv1.StatefulSet{ObjectMeta: at("n1")}},
+		"SetOfAnother":  {"of another cluster of Anthill's", &appsv1.StatefulSet{ObjectMeta: ofOther}},
+		"PodInTheWay":   {"a pod of the pod's name", &corev1.Pod{ObjectMeta: at("n1-0")}},
 		"MadeMeanwhile": {"made between look and create", nil},
 	}
 	for name, tc := range cases {

@@ -7,10 +7,12 @@ import (
 	"net/url"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/httpstream"
+	"github.com/go-logr/logr"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/util/exec"
+	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream" // whose errors client-go returns; those of the package of this name in apimachinery are others
 
 	"github.com/gluster/anthill/executor/gate"
 )
@@ -83,7 +85,8 @@ func (p *Pool) run(ctx context.Context, t Target, x exchange) (result, error) {
 }
 
 func (p *Pool) stream(ctx context.Context, t Target, x exchange, in *input) result {
-	ctx, cancel := context.WithCancel(ctx)
+	// What goes wrong is in the result; the library would log it as well.
+	ctx, cancel := context.WithCancel(klog.NewContext(ctx, logr.Discard()))
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
 	stdout := &output{w: gate.Window{Max: x.outMax}}

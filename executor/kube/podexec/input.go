@@ -39,12 +39,12 @@ func (in *input) Read(p []byte) (int, error) {
 	select {
 	case <-in.ready:
 	case <-in.gone:
-		return 0, io.ErrUnexpectedEOF
+		return 0, io.EOF
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.abandoned {
-		return 0, io.ErrUnexpectedEOF
+		return 0, io.EOF // what did leave is cut, and neither gate nor installer act on that
 	}
 	n := copy(p, in.rest)
 	in.rest = in.rest[n:]
