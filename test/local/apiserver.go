@@ -161,6 +161,8 @@ func (a *APIServer) apiServerFlags() []string {
 		"--service-account-issuer=https://kubernetes.default.svc", "--api-audiences=https://kubernetes.default.svc",
 		"--service-account-key-file=" + a.pki("sa.pub"), "--service-account-signing-key-file=" + a.pki("sa.key"),
 		"--service-cluster-ip-range=" + serviceRange,
+		// Pods of nodes are privileged, and the names of hosts need not resolve.
+		"--allow-privileged=true", "--kubelet-preferred-address-types=InternalIP",
 		// There is no service network: nothing could use the endpoints of "kubernetes".
 		"--endpoint-reconciler-type=none",
 	}, a.auditFlags()...)
