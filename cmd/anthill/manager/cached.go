@@ -13,12 +13,12 @@ import (
 	"github.com/gluster/anthill/apis/v1alpha1"
 )
 
-// cached says what the cache holds of Kubernetes' own kinds. A kind is watched
+// Cached says what the cache holds of Kubernetes' own kinds. A kind is watched
 // once somebody reads it: in an installation without pods, none is. Of
 // StatefulSets and pods it holds only what Anthill made. Claims that a person
 // made for a node carry no label of ours, so of them it holds all, without what
 // nobody reads.
-func cached() (map[client.Object]cache.ByObject, error) {
+func Cached() (map[client.Object]cache.ByObject, error) {
 	ours, err := labels.NewRequirement(v1alpha1.LabelNode, selection.Exists, nil)
 	if err != nil {
 		return nil, fmt.Errorf("selecting what Anthill made: %w", err)

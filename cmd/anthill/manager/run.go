@@ -213,7 +213,7 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 		// Secrets are read one at a time, when a node names them: RBAC permits no more.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 	}
-	if opts.Cache.ByObject, err = cached(); err != nil {
+	if opts.Cache.ByObject, err = Cached(); err != nil {
 		return nil, nil, err
 	}
 	if len(o.Namespaces) > 0 {
