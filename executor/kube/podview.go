@@ -160,7 +160,7 @@ func (r *PodReader) get(ctx context.Context, key client.ObjectKey, into client.O
 
 // podProblem says why no command can be sent into the pod; nil if it can.
 func podProblem(pod *corev1.Pod, k PodKey) *Problem {
-	why := ""
+	var why string
 	switch {
 	case !object.IsOurs(pod, k.made()):
 		return &Problem{v1alpha1.ReasonNameTaken, fmt.Sprintf("pod %s is there, and Anthill did not make it for this node", pod.Name)}

@@ -14,7 +14,7 @@ func TestPodReadyTells(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		image  string
-		hinder func(b *box) (clear func())
+		hinder func(b *box) (heal func())
 		want   string
 	}{
 		"Unschedulable": {"the scheduler's words", "gluster:1", func(b *box) func() {
@@ -36,12 +36,12 @@ func TestPodReadyTells(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var clear func()
-			b := newBox(t, 4, 1, withPods, func(b *box) { clear = tc.hinder(b) })
+			var heal func()
+			b := newBox(t, 4, 1, withPods, func(b *box) { heal = tc.hinder(b) })
 			t.Cleanup(func() { b.stop(); _ = b.j.Close() })
 			id := b.plan(preparing("n1", tc.image)...)
 			b.until(id, tc.want, b.waiting(tc.want))
-			clear()
+			heal()
 			b.until(id, tc.reason, completed)
 		})
 	}

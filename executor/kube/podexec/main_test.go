@@ -194,7 +194,6 @@ type session struct {
 	a    *apiServer
 	mu   sync.Mutex
 	conn *websocket.Conn
-	out  int
 }
 
 func (s *session) send(channel byte, b []byte) error {
@@ -252,8 +251,7 @@ func (s *session) run(argv []string) {
 		_ = cmd.Process.Kill() // the connection is gone, and with it the test's interest
 	}()
 	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		s.status(metav1.Status{Status: metav1.StatusFailure, Reason: "NonZeroExitCode",
 			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: itoa(exit.ExitCode())}}}})
 		return

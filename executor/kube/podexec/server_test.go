@@ -19,7 +19,7 @@ func TestDo(t *testing.T) {
 	cases := map[string]struct {
 		reason string
 		mode   string // of the gate; empty: there is none
-		break_ func(a *apiServer)
+		spoil  func(a *apiServer)
 		want   error
 		// started: it may have happened.
 		replied, started bool
@@ -29,12 +29,12 @@ func TestDo(t *testing.T) {
 		"NoGate":     {reason: "the shell says 127", want: gate.ErrNotInstalled},
 		"NoReply":    {reason: "the gate got it and died", mode: "silent", started: true},
 		"TooMuch":    {reason: "output without end is no reply", mode: "loud", started: true},
-		"Forbidden":  {reason: "nobody was asked", mode: "plain", break_: func(a *apiServer) { a.refuse.Store(http.StatusForbidden) }},
-		"NoPod":      {reason: "nobody was asked", mode: "plain", break_: func(a *apiServer) { a.refuse.Store(http.StatusNotFound) }},
-		"NoKubelet":  {reason: "the connection was upgraded, and nobody was at its end", mode: "plain", break_: func(a *apiServer) { a.noRun.Store(true) }},
-		"CutBefore":  {reason: "cut before the request left", mode: "plain", break_: func(a *apiServer) { a.cutOn.Store(begins) }},
-		"CutReply":   {reason: "cut in the middle of the reply", mode: "plain", started: true, break_: func(a *apiServer) { a.cutOn.Store("ANTHILL-GATE") }},
-		"ServerGone": {reason: "no API server", mode: "plain", break_: func(a *apiServer) { a.http.Close() }},
+		"Forbidden":  {reason: "nobody was asked", mode: "plain", spoil: func(a *apiServer) { a.refuse.Store(http.StatusForbidden) }},
+		"NoPod":      {reason: "nobody was asked", mode: "plain", spoil: func(a *apiServer) { a.refuse.Store(http.StatusNotFound) }},
+		"NoKubelet":  {reason: "the connection was upgraded, and nobody was at its end", mode: "plain", spoil: func(a *apiServer) { a.noRun.Store(true) }},
+		"CutBefore":  {reason: "cut before the request left", mode: "plain", spoil: func(a *apiServer) { a.cutOn.Store(begins) }},
+		"CutReply":   {reason: "cut in the middle of the reply", mode: "plain", started: true, spoil: func(a *apiServer) { a.cutOn.Store("ANTHILL-GATE") }},
+		"ServerGone": {reason: "no API server", mode: "plain", spoil: func(a *apiServer) { a.http.Close() }},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -42,8 +42,8 @@ func TestDo(t *testing.T) {
 			if tc.mode != "" {
 				a.installGate(tc.mode)
 			}
-			if tc.break_ != nil {
-				tc.break_(a)
+			if tc.spoil != nil {
+				tc.spoil(a)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()

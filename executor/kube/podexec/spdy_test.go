@@ -11,8 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
-	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
 )
 
 // spdy runs a command by the protocol v4.channel.k8s.io over SPDY.
@@ -56,8 +56,7 @@ func (a *apiServer) spdy(w http.ResponseWriter, r *http.Request) {
 		_ = in.Close()
 	}()
 	status := metav1.Status{Status: metav1.StatusSuccess}
-	var exit *exec.ExitError
-	if errors.As(cmd.Wait(), &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](cmd.Wait()); ok {
 		status = metav1.Status{Status: metav1.StatusFailure, Reason: "NonZeroExitCode",
 			Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: "ExitCode", Message: itoa(exit.ExitCode())}}}}
 	}
