@@ -77,6 +77,7 @@ type Device struct {
 	Holds string
 	// UUID and Label of the file system, if there is one.
 	UUID, Label string
+	Unfinished  bool   // its XFS was begun by mkfs.xfs and not made to its end
 	Mounted     bool   // at its directory
 	Error       string // it could not be looked at, or what is mounted is something else
 }
