@@ -12,13 +12,13 @@ func checkRequest(req Request) error {
 		return refusef(ExitUsage, ReasonUsage, format, args...)
 	}
 	switch req.Verb {
-	case Claim, Release, Run, MakeBrick, Drop, Retire, Reclaim, Register:
+	case Claim, Release, Run, MakeBrick, Drop, Retire, Reclaim, Register, FormatDevice, MountDevice:
 		if !word(req.Pool, 64) || !clean(req.Instance, 256) || req.Fence == 0 {
 			return bad("%s needs a pool, an instance and a fence", req.Verb)
 		}
 	}
 	switch req.Verb {
-	case Run, MakeBrick, Drop, Retire, Reclaim, Register, GetRecv:
+	case Run, MakeBrick, Drop, Retire, Reclaim, Register, FormatDevice, MountDevice, GetRecv:
 		if !word(req.Attempt, 128) {
 			return bad("%s needs an attempt of at most 128 letters, digits, dots, dashes and underscores", req.Verb)
 		}
@@ -40,7 +40,22 @@ func checkRequest(req Request) error {
 			return bad("directory %q is not a clean absolute path", d)
 		}
 	}
+	if err := checkDevice(req, bad); err != nil {
+		return err
+	}
 	return checkBrick(req, bad)
+}
+
+func checkDevice(req Request, bad func(string, ...any) error) error {
+	switch req.Verb {
+	case FormatDevice, MountDevice:
+	default:
+		return nil
+	}
+	if req.Device == nil || !word(req.Device.Name, 64) || !isUUID(req.Device.UUID) {
+		return bad("%s needs the name of a device and the UUID of its file system", req.Verb)
+	}
+	return nil
 }
 
 func checkBrick(req Request, bad func(string, ...any) error) error {

@@ -13,6 +13,7 @@
 //	lock           flock'd by every mutation, inherited by its child, names its holder
 //	receipts/A     one per attempt A, on disk before the effect begins
 //	dirs/H         the mount identity of a registered brick directory
+//	devices/N      which file system the device N of a pod has
 //	tmp/           where glusterd puts the output of get-state
 //
 // Invariants: no effect without the lock, a fence at least as high as the

@@ -28,6 +28,8 @@ var (
 	ErrNoReceipt error = errHarmless("no receipt of this attempt")
 	// ErrNoGluster: the server has no gluster command.
 	ErrNoGluster error = errHarmless("the server has no gluster command")
+	// ErrNotPod: a device was named on a server that is no pod of ours.
+	ErrNotPod error = errHarmless("the server is not a pod of Anthill")
 	// ErrRefused: the request itself is wrong (a usage error, a command outside the lists).
 	ErrRefused error = errHarmless("the gate refuses the request")
 	// ErrInterrupted: the attempt began and the gate did not live to see its end. It may have happened.
@@ -91,6 +93,18 @@ func (e *BrickError) Error() string { return e.Text }
 // NotStarted is true: the path is checked before anything is touched.
 func (e *BrickError) NotStarted() bool { return true }
 
+// A DeviceError says why a device is neither formatted nor mounted. Nothing
+// happened.
+type DeviceError struct {
+	Device Device
+	Text   string
+}
+
+func (e *DeviceError) Error() string { return e.Text }
+
+// NotStarted is true: the device is looked at before anything is touched.
+func (e *DeviceError) NotStarted() bool { return true }
+
 // Err is nil for ExitOK and otherwise the typed error of the reply to req.
 func (r Reply) Err(req Request) error {
 	if r.Exit == ExitOK {
@@ -119,6 +133,12 @@ func (r Reply) Err(req Request) error {
 			e.Brick = *r.Brick
 		}
 		return e
+	case ReasonDevice:
+		e := &DeviceError{Text: text}
+		if r.Device != nil {
+			e.Device = *r.Device
+		}
+		return e
 	}
 	return fmt.Errorf("%w: %s", sentinel(r), text)
 }
@@ -137,6 +157,8 @@ func sentinel(r Reply) error {
 		return ErrNoGluster
 	case ReasonNotInstalled:
 		return ErrNotInstalled
+	case ReasonNotPod:
+		return ErrNotPod
 	case ReasonUsage, ReasonVersion, ReasonNotAllowed, ReasonAttemptReused:
 		return ErrRefused
 	}

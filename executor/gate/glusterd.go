@@ -85,7 +85,7 @@ func (g *gate) names(sub string, keep func(fs.DirEntry) bool) ([]string, error) 
 
 // A brickFile is one brick of a volume as glusterd has it on disk. All bricks
 // of the volume are there, this server's and the others'.
-type brickFile struct{ volume, path, uuid string }
+type brickFile struct{ volume, path, uuid, host string }
 
 // brickFiles reads vols/*/bricks/*. It never opens a volume's info file, which
 // holds the credentials of its clients.
@@ -123,7 +123,7 @@ func (g *gate) volumeBricks(volume string) ([]brickFile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading a brick of volume %q: %w", volume, err)
 		}
-		out = append(out, brickFile{volume: volume, path: field(b, "path"), uuid: field(b, "uuid")})
+		out = append(out, brickFile{volume: volume, path: field(b, "path"), uuid: field(b, "uuid"), host: field(b, "hostname")})
 	}
 	return out, nil
 }

@@ -153,6 +153,10 @@ func (g *gate) dispatch(ctx context.Context, req Request) (Reply, error) {
 		return g.mutate(ctx, req, g.reclaim)
 	case Register:
 		return g.mutate(ctx, req, g.register)
+	case FormatDevice:
+		return g.mutateBy(ctx, req, g.format)
+	case MountDevice:
+		return g.mutate(ctx, req, g.mount)
 	}
 	return Reply{}, refusef(ExitUsage, ReasonUsage, "verb %q is unknown", req.Verb)
 }

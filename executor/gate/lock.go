@@ -165,7 +165,7 @@ func (g *gate) held() (holder, bool) {
 
 // makeStateDir makes the state folder and what is below it, private to root.
 func (g *gate) makeStateDir() error {
-	for _, d := range []string{g.StateDir, g.receiptDir(), g.dirsDir(), g.tmpDir()} {
+	for _, d := range []string{g.StateDir, g.receiptDir(), g.dirsDir(), g.devicesDir(), g.tmpDir()} {
 		err := os.Mkdir(d, 0o700)
 		if err == nil {
 			err = syncDir(filepath.Dir(d))
@@ -180,3 +180,5 @@ func (g *gate) makeStateDir() error {
 
 func (g *gate) tmpDir() string  { return filepath.Join(g.StateDir, "tmp") }
 func (g *gate) dirsDir() string { return filepath.Join(g.StateDir, "dirs") }
+
+func (g *gate) devicesDir() string { return filepath.Join(g.StateDir, "devices") }

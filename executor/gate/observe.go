@@ -32,6 +32,7 @@ func (g *gate) observe(ctx context.Context, req Request) (Reply, error) {
 	}
 	var version string
 	wg.Go(func() { version = g.glusterVersion(ctx) })
+	wg.Go(func() { s.Devices = g.devices(ctx) })
 	err = g.local(req, s)
 	wg.Wait()
 	if err != nil {

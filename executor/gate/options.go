@@ -20,6 +20,9 @@ type Options struct {
 	Gluster     string   // the gluster command; default: the first in gluster's usual folders
 	Exe         string   // the gate's own file, for its digest; default /proc/self/exe
 	BinaryDir   string   // what Release removes with the state; default the folder of BinaryPath
+	NodeFile    string   // what a pod was told; default NodeFile
+	BricksDir   string   // where devices of a pod are mounted; default BricksDir
+	ToolDirs    []string // where blkid, wipefs and mkfs.xfs are looked for; default the system's folders
 	Env         []string // of children, besides PATH, LC_ALL and HOME
 
 	Now         func() time.Time // default time.Now; stamps receipts
@@ -51,6 +54,11 @@ func (o Options) withDefaults() Options {
 	set(&o.ProcDir, "/proc")
 	set(&o.Exe, "/proc/self/exe")
 	set(&o.BinaryDir, filepath.Dir(BinaryPath))
+	set(&o.NodeFile, NodeFile)
+	set(&o.BricksDir, BricksDir)
+	if len(o.ToolDirs) == 0 {
+		o.ToolDirs = []string{"/usr/sbin", "/sbin", "/usr/bin", "/bin"}
+	}
 	if len(o.PIDFiles) == 0 {
 		o.PIDFiles = []string{"/run/glusterd.pid", "/var/run/glusterd.pid"}
 	}

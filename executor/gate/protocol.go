@@ -44,6 +44,10 @@ const (
 	Release   Verb = "release"    // let go of a server that has no peers and no volumes: the gate removes itself
 	Reclaim   Verb = "reclaim"    // clear what a failed volume create left on our own brick directory (LAB-3)
 
+	// Of nodes that are pods only: what they were told is in NodeFile.
+	FormatDevice Verb = "format" // make a file system on a device that holds nothing
+	MountDevice  Verb = "mount"  // mount the file system of a device at its directory
+
 	// Install is spoken by unix transports only: Size bytes of the gate's binary
 	// follow the request. Over ssh the gate is installed without a gate.
 	Install Verb = "install"
@@ -59,6 +63,7 @@ const (
 	BinaryBytesMax  = 256 << 20
 	ReceiptsMax     = 256 // receipts kept; the oldest completed ones go first
 	DirsMax         = 64  // brick directories registered on one server
+	StorageMax      = 64  // devices of a pod
 	NamesMax        = 256 // names in one Resolve
 	DeadlineMax     = time.Hour
 	DeadlineDefault = 2 * time.Minute // of a child when the request names none
@@ -83,6 +88,8 @@ const (
 	ReasonNoReceipt     Reason = "no-receipt"     // ExitFailed: no such attempt is on record
 	ReasonMount         Reason = "mount"          // ExitFailed: Reply.Mounts says what was wanted and what is there
 	ReasonBrick         Reason = "brick"          // ExitFailed: Reply.Brick says what is in the way
+	ReasonDevice        Reason = "device"         // ExitFailed: Reply.Device says what is on it
+	ReasonNotPod        Reason = "not-a-pod"      // ExitFailed: there is no NodeFile, nothing is formatted or mounted here
 	ReasonState         Reason = "state"          // ExitFailed: the gate's own files cannot be read or written
 	ReasonNoGluster     Reason = "no-gluster"     // ExitMissing: no gluster command on this server
 	ReasonNotInstalled  Reason = "not-installed"  // ExitMissing: unix transports only, there is no gate
@@ -95,7 +102,7 @@ type Request struct {
 	Pool     string        `json:"pool,omitempty"`     // pool id (UUID)
 	Instance string        `json:"instance,omitempty"` // operator instance
 	Fence    uint64        `json:"fence,omitempty"`
-	Attempt  string        `json:"attempt,omitempty"`  // required for Run, MakeBrick, Retire, Register: names the receipt
+	Attempt  string        `json:"attempt,omitempty"`  // required for what changes something, but for Claim and Release: names the receipt
 	Deadline time.Duration `json:"deadline,omitempty"` // for the child; the gate kills its process group then
 	LockWait time.Duration `json:"lockWait,omitempty"` // how long to wait for an earlier command; 0: do not wait
 
@@ -106,6 +113,7 @@ type Request struct {
 	Names    []string   `json:"names,omitempty"`    // Resolve
 	Fresh    bool       `json:"fresh,omitempty"`    // Claim of an unclaimed server: refuse unless glusterd has no peers and no volumes
 	VolumeID string     `json:"volumeID,omitempty"` // Reclaim: the gluster volume id found by Inspect, which must still be there
+	Device   *DeviceRef `json:"device,omitempty"`   // FormatDevice, MountDevice
 	Size     int64      `json:"size,omitempty"`     // Install: bytes that follow the request
 }
 
@@ -115,6 +123,12 @@ type BrickPath struct {
 	Root   string `json:"root"`
 	Volume string `json:"volume"`         // volume id
 	Leaf   string `json:"leaf,omitempty"` // <set>-<position>-<generation>; empty for Retire: the whole volume
+}
+
+// A DeviceRef names a device and the file system it has, or is to have.
+type DeviceRef struct {
+	Name string `json:"name"` // as in NodeFile
+	UUID string `json:"uuid"`
 }
 
 // A Reply is the answer to a Request. Exit tells how the gate fared; for Run
@@ -133,6 +147,7 @@ type Reply struct {
 	Resolved []Resolved   `json:"resolved,omitempty"`
 	Mounts   []Mount      `json:"mounts,omitempty"` // Register: what was recorded; ReasonMount: what is wrong
 	Brick    *BrickInfo   `json:"brick,omitempty"`  // MakeBrick, Retire, Reclaim, Inspect; ReasonBrick: what is in the way
+	Device   *Device      `json:"device,omitempty"` // FormatDevice, MountDevice: as it is now; ReasonDevice: what is in the way
 }
 
 // Owner is who may change the server.
@@ -179,9 +194,10 @@ type ServerState struct {
 	Volumes  []string `json:"volumes,omitempty"` // names that have a folder in vols/
 	State    []byte   `json:"state,omitempty"`   // output of gluster get-state; empty when glusterd does not answer
 	StateErr string   `json:"stateErr,omitempty"`
-	Mounts   []Mount  `json:"mounts,omitempty"` // of the registered and asked for directories
-	Bricks   []Brick  `json:"bricks,omitempty"` // brick processes by pid file
-	FreeMeta uint64   `json:"freeMeta"`         // bytes free below /var/lib/glusterd
+	Mounts   []Mount  `json:"mounts,omitempty"`  // of the registered and asked for directories
+	Bricks   []Brick  `json:"bricks,omitempty"`  // brick processes by pid file
+	FreeMeta uint64   `json:"freeMeta"`          // bytes free below /var/lib/glusterd
+	Devices  []Device `json:"devices,omitempty"` // of a pod
 }
 
 // Glusterd is the daemon's process.
@@ -227,6 +243,21 @@ type Resolved struct {
 	Local   bool     `json:"local,omitempty"` // one of the addresses is this server's own
 	Reverse []string `json:"reverse,omitempty"`
 	Error   string   `json:"error,omitempty"`
+}
+
+// A Device is a block device of a pod.
+type Device struct {
+	Name       string `json:"name"`
+	Path       string `json:"path"`
+	SizeBytes  uint64 `json:"sizeBytes,omitempty"`
+	Holds      string `json:"holds,omitempty"` // what was found on it; empty: nothing at all
+	UUID       string `json:"uuid,omitempty"`  // of its XFS
+	Label      string `json:"label,omitempty"`
+	Unfinished bool   `json:"unfinished,omitempty"` // its XFS was not made to its end
+	Dir        string `json:"dir"`                  // where it belongs
+	Mounted    bool   `json:"mounted,omitempty"`    // it is mounted there
+	Recorded   string `json:"recorded,omitempty"`   // UUID of the file system this node made or mounted on it
+	Error      string `json:"error,omitempty"`      // it cannot be looked at, or is not what it was
 }
 
 // A BrickInfo is what is at a BrickPath.

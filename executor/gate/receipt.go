@@ -244,7 +244,7 @@ func (g *gate) endOrphan() {
 
 // command is a digest of what a request asks for, apart from who asks and when.
 func command(req Request) string {
-	b, err := json.Marshal(Request{Verb: req.Verb, Argv: req.Argv, Dirs: req.Dirs, Brick: req.Brick, VolumeID: req.VolumeID})
+	b, err := json.Marshal(Request{Verb: req.Verb, Argv: req.Argv, Dirs: req.Dirs, Brick: req.Brick, Device: req.Device, VolumeID: req.VolumeID})
 	if err != nil {
 		panic(err) // strings and structs of strings: it cannot fail
 	}

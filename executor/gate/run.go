@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 )
 
 // enter takes the lock for req and checks who asks. The caller releases it.
@@ -167,6 +168,17 @@ func (g *gate) read(ctx context.Context, req Request) (Reply, error) {
 // mutate answers a verb that is its own effect: idempotent, so a resent
 // attempt does it again and tells what is there now.
 func (g *gate) mutate(ctx context.Context, req Request, do func(Request) (Reply, error)) (Reply, error) {
+	return g.mutateBy(ctx, req, func(_ context.Context, req Request, _ heldBy) (Reply, error) { return do(req) })
+}
+
+// heldBy is what a mutation holds, for the child that has its effect.
+type heldBy struct {
+	lock *lock
+	rec  *record
+}
+
+// mutateBy is mutate for an effect that a child has, which inherits the lock.
+func (g *gate) mutateBy(ctx context.Context, req Request, do func(context.Context, Request, heldBy) (Reply, error)) (Reply, error) {
 	l, err := g.enter(ctx, req)
 	if err != nil {
 		return Reply{}, err
@@ -182,7 +194,8 @@ func (g *gate) mutate(ctx context.Context, req Request, do func(Request) (Reply,
 		}
 	}
 	rec.Verb, rec.Fence = req.Verb, req.Fence
-	rep, err := do(req)
+	rec.Ended, rec.Result, rec.Gate, rec.Child = 0, nil, thisProcess(os.Getpid()), process{}
+	rep, err := do(context.WithoutCancel(ctx), req, heldBy{l, rec})
 	res := &Result{}
 	if err != nil {
 		res = &Result{Exit: ExitFailed, Stderr: []byte(err.Error())}

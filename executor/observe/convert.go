@@ -26,6 +26,12 @@ func convert(s gate.ServerState, hello gate.Greeting) planner.Server {
 	for _, b := range s.Bricks {
 		out.Bricks = append(out.Bricks, planner.BrickProcess{Volume: b.Volume, Path: b.Path, PID: b.PID, Alive: b.Alive})
 	}
+	for _, d := range s.Devices {
+		out.Devices = append(out.Devices, planner.Device{
+			Name: d.Name, SizeBytes: d.SizeBytes, Holds: d.Holds, UUID: d.UUID, Label: d.Label,
+			Unfinished: d.Unfinished, Mounted: d.Mounted, Error: d.Error,
+		})
+	}
 	if len(s.State) == 0 {
 		if out.ViewErr == "" {
 			out.ViewErr = "glusterd gave no state"

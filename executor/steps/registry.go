@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gluster/anthill/executor"
+	"github.com/gluster/anthill/executor/gate"
 	"github.com/gluster/anthill/planner"
 )
 
@@ -21,6 +22,8 @@ func Registry(w World) (*executor.Registry, error) {
 		executor.Spec{Name: planner.StepPeerProbe, Step: peerProbe{g}, Safety: executor.ProbeDecidable, Timeout: command, Poll: time.Second},
 		executor.Spec{Name: planner.StepPeerSettled, Step: peerSettled{b}, Safety: executor.Idempotent, Poll: time.Second, MaxWait: 10 * time.Minute},
 		executor.Spec{Name: planner.StepProbeBack, Step: probeBack{g}, Safety: executor.ProbeDecidable, Timeout: command, Poll: time.Second},
+		executor.Spec{Name: planner.StepFormatDevice, Step: formatDevice{b}, Safety: executor.Idempotent, Timeout: gate.FormatDeadline + time.Minute},
+		executor.Spec{Name: planner.StepMountDevice, Step: mountDevice{b}, Safety: executor.Idempotent, Timeout: gate.MountDeadline + time.Minute},
 		executor.Spec{Name: planner.StepMakeBricks, Step: makeBricks{b}, Safety: executor.Idempotent},
 		executor.Spec{Name: planner.StepCreateVolume, Step: createVolume{g}, Safety: executor.ProbeDecidable, Timeout: command},
 		executor.Spec{Name: planner.StepSetOption, Step: setOption{settler: g}, Safety: executor.Idempotent, Timeout: command},

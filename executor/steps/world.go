@@ -221,6 +221,7 @@ func gateError(err error) error {
 	var busy *gate.BusyError
 	var mount *gate.MountError
 	var brick *gate.BrickError
+	var device *gate.DeviceError
 	switch {
 	case errors.As(err, &fenced):
 		switch fenced.Reason {
@@ -236,6 +237,12 @@ func gateError(err error) error {
 		return executor.Errorf(executor.Transient, "BrickDirNotMounted", "%w", err)
 	case errors.As(err, &brick):
 		return executor.Errorf(executor.Permanent, "BrickDirInUse", "%w", err)
+	case errors.As(err, &device) && device.Device.Holds != "":
+		return executor.Errorf(executor.Permanent, "DeviceNotEmpty", "%w", err)
+	case errors.As(err, &device):
+		return executor.Errorf(executor.Transient, "DeviceUnfit", "%w", err)
+	case errors.Is(err, gate.ErrNotPod):
+		return executor.Errorf(executor.Permanent, "NotAPod", "%w", err)
 	case errors.Is(err, gate.ErrNotFresh):
 		return executor.Errorf(executor.Permanent, "ForeignServer", "%w", err)
 	case errors.Is(err, gate.ErrRefused):
