@@ -9,8 +9,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	// First: it takes over before the rest is initialised if a gate is wanted.
+	// First: they take over before the rest is initialised if a gate or a probe
+	// is wanted.
 	_ "github.com/gluster/anthill/cmd/anthill/gatefirst"
+	_ "github.com/gluster/anthill/cmd/anthill/probefirst"
 )
 
 func main() {

@@ -1,10 +1,14 @@
 package main
 
 import (
+	"github.com/go-logr/logr"
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/gluster/anthill/cmd/anthill/cli"
 	"github.com/gluster/anthill/executor/gate"
+	"github.com/gluster/anthill/executor/node"
+	"github.com/gluster/anthill/executor/node/probe"
 )
 
 func newNodeCommand() *cobra.Command {
@@ -12,8 +16,62 @@ func newNodeCommand() *cobra.Command {
 		Use:   "node",
 		Short: "What runs on a Gluster server",
 	})
-	cmd.AddCommand(newGateCommand())
+	cmd.AddCommand(newGateCommand(), newNodeRunCommand(), newProbeCommand(probe.VerbReady), newProbeCommand(probe.VerbAlive))
 	return cmd
+}
+
+// newNodeRunCommand is the entry point of a pod.
+func newNodeRunCommand() *cobra.Command {
+	var storage []string
+	o := node.Options{}
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Be the first process of a Gluster pod: mount its devices, keep glusterd running, reap, stop in good order",
+		Long: `Be the first process of a Gluster pod: mount the devices this node owns, start
+glusterd and start it again when it ends, reap what is left behind. On SIGTERM
+bricks are ended so that they close their sockets, glusterd is ended, and file
+systems are unmounted.
+
+A device is mounted at ` + gate.BricksDir + `/NAME if it is the file system that the operator
+had made or mounted there before. Nothing is ever formatted without it.`,
+		Args: cli.Args(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, arg := range storage {
+				s, err := node.ParseStorage(arg)
+				if err != nil {
+					return cli.Errorf(cli.Usage, "%w", err)
+				}
+				o.Storage = append(o.Storage, s)
+			}
+			if err := o.Validate(); err != nil {
+				return cli.Errorf(cli.Usage, "%w", err)
+			}
+			o.Log = logr.FromSlogHandler(zerolog.NewSlogHandler(zerolog.New(cmd.ErrOrStderr())))
+			return node.Run(cmd.Context(), o)
+		},
+	}
+	cmd.Flags().StringArrayVar(&storage, "storage", nil, "a block device and its name, `NAME=DEVICE`; may be repeated")
+	cmd.Flags().DurationVar(&o.StopTimeout, "stop-timeout", node.StopTimeoutDefault, "how long stopping may take; less than the pod's grace period")
+	return cmd
+}
+
+// newProbeCommand is here for its help: package probefirst serves it.
+func newProbeCommand(verb string) *cobra.Command {
+	short := map[string]string{
+		probe.VerbReady: "Exit with 0 if glusterd answers: the readiness probe of a pod",
+		probe.VerbAlive: "Exit with 0 if the first process of the pod serves: its liveness probe, which glusterd and its bricks cannot fail",
+	}
+	return &cobra.Command{
+		Use:   verb,
+		Short: short[verb],
+		Args:  cli.Args(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if code := probe.Main(cmd.Context(), verb, cmd.ErrOrStderr()); code != 0 {
+				return cli.Errorf(cli.Code(code), "%s: no", verb)
+			}
+			return nil
+		},
+	}
 }
 
 // newGateCommand is here for its help and its usage errors: the command itself

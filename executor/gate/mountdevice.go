@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -67,28 +68,39 @@ func (g *gate) attach(s Storage, d Device) (Device, error) {
 
 // Attach mounts a device on behalf of the first process of a pod, if it is the
 // file system this node made or mounted before: one that is new waits for the
-// operator. It starts no process. wait is for a gate that changes something; ctx
-// ends that wait, not the mount.
+// operator. It starts no process, and takes the lock only to mount. wait is for
+// a gate that changes something; ctx ends that wait, not the mount.
 func Attach(ctx context.Context, o Options, s Storage, wait time.Duration) (Device, error) {
 	g := &gate{o.withDefaults()}
-	r, err := g.recorded(s.Name)
-	if err != nil {
-		return Device{Name: s.Name, Path: s.Device, Dir: g.deviceDir(s)}, err
-	}
-	if r == nil || r.Made == 0 {
-		return g.identify(s), nil
+	d, own, err := g.own(s)
+	if !own || d.Mounted || err != nil {
+		return d, err
 	}
 	l, err := g.take(ctx, holder{Verb: MountDevice}, wait)
 	if err != nil {
-		return g.identify(s), fmt.Errorf("mounting %s: %w", s.Device, err)
+		return d, fmt.Errorf("mounting %s: %w", s.Device, err)
 	}
 	defer l.release()
-	d := g.identify(s)
-	switch {
-	case d.Error != "":
-		return d, fmt.Errorf("not mounting: %s", d.Error)
-	case !d.finished(r.UUID):
-		return d, fmt.Errorf("not mounting: %s was the file system %s and holds %s", s.Device, r.UUID, d.what())
+	if d, own, err = g.own(s); !own || err != nil {
+		return d, err
 	}
 	return g.attach(s, d)
+}
+
+// own reports whether the device has the file system that is recorded. That it
+// has another one is an error.
+func (g *gate) own(s Storage) (Device, bool, error) {
+	d := g.identify(s)
+	r, err := g.recorded(s.Name)
+	switch {
+	case err != nil:
+		return d, false, err
+	case r == nil || r.Made == 0:
+		return d, false, nil
+	case d.Error != "":
+		return d, false, errors.New(d.Error)
+	case !d.finished(r.UUID):
+		return d, false, fmt.Errorf("%s was the file system %s and holds %s", s.Device, r.UUID, d.what())
+	}
+	return d, true, nil
 }

@@ -92,3 +92,6 @@ func (g *gate) storage(name string) (Storage, error) {
 	}
 	return Storage{}, refusef(ExitFailed, ReasonDevice, "this pod was not started with a device %q", name)
 }
+
+// Dir is where the file system of a device belongs.
+func Dir(o Options, s Storage) string { return (&gate{o.withDefaults()}).deviceDir(s) }
