@@ -193,6 +193,7 @@ func (w *world) spawnTo(req Request, out *os.File) *gateProcess {
 	o, err := json.Marshal(map[string]any{
 		"StateDir": w.o.StateDir, "GlusterdDir": w.o.GlusterdDir, "LogDir": w.o.LogDir, "RunDir": w.o.RunDir,
 		"PIDFiles": w.o.PIDFiles, "ProcDir": w.o.ProcDir, "Gluster": w.o.Gluster, "Exe": w.o.Exe, "Env": w.o.Env,
+		"NodeFile": w.o.NodeFile, "BricksDir": w.o.BricksDir, "ToolDirs": w.o.ToolDirs,
 	})
 	if err != nil {
 		w.t.Fatal(err)

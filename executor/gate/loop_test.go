@@ -1,0 +1,115 @@
+package gate
+
+import (
+	"crypto/sha256"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A loop is a loop device of the test's own.
+type loop struct {
+	t             *testing.T
+	device, image string
+}
+
+// newLoop attaches a sparse image of this size until the test ends.
+func newLoop(t *testing.T, mib int64) *loop {
+	t.Helper()
+	needRoot(t)
+	l := &loop{t: t, image: filepath.Join(t.TempDir(), "image")}
+	f, err := os.Create(l.image)
+	if err == nil {
+		err = f.Truncate(mib << 20)
+		f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.device = strings.TrimSpace(run(t, "losetup", "--find", "--show", l.image))
+	t.Cleanup(func() { run(t, "losetup", "-d", l.device) })
+	return l
+}
+
+func run(t *testing.T, argv ...string) string {
+	t.Helper()
+	out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v: %s", argv, err, out)
+	}
+	return string(out)
+}
+
+// write puts bytes onto the device.
+func (l *loop) write(at int64, b []byte) {
+	l.t.Helper()
+	f, err := os.OpenFile(l.device, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt(b, at)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	f.Close()
+}
+
+// sum is a digest of all that is on the device.
+func (l *loop) sum() [32]byte {
+	l.t.Helper()
+	f, err := os.Open(l.device)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		l.t.Fatal(err)
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// pod makes the world that of a pod with this device as b1.
+func (l *loop) pod() *world {
+	l.t.Helper()
+	w := newWorld(l.t).claim()
+	w.o.BricksDir = filepath.Join(l.t.TempDir(), "bricks")
+	w.o.NodeFile = filepath.Join(l.t.TempDir(), "node.json")
+	if err := WriteTold(w.o, []Storage{{Name: "b1", Device: l.device}}); err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(func() { _ = unix.Unmount(filepath.Join(w.o.BricksDir, "b1"), unix.MNT_DETACH) })
+	return w
+}
+
+const (
+	uuidOurs  = "0a1b2c3d-0001-4000-8000-000000000001"
+	uuidOther = "0a1b2c3d-0002-4000-8000-000000000002"
+)
+
+func formatReq(attempt, uuid string) Request {
+	return Request{Verb: FormatDevice, Attempt: attempt, Device: &DeviceRef{Name: "b1", UUID: uuid}}
+}
+
+func mountReq(attempt, uuid string) Request {
+	return Request{Verb: MountDevice, Attempt: attempt, Device: &DeviceRef{Name: "b1", UUID: uuid}}
+}
+
+// mkxfs makes an XFS by hand.
+func (l *loop) mkxfs(uuid, label string) {
+	l.t.Helper()
+	run(l.t, "mkfs.xfs", "-q", "-f", "-K", "-L", label, "-m", "uuid="+uuid, l.device)
+}
+
+// tear makes an XFS look as one that mkfs.xfs did not finish.
+func (l *loop) tear() {
+	l.t.Helper()
+	run(l.t, "xfs_db", "-x", "-c", "sb 0", "-c", "write inprogress 1", l.device)
+}
