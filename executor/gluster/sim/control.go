@@ -21,6 +21,7 @@ type Order struct {
 	Yes    bool   `json:"yes,omitempty"`
 	Rule   *Rule  `json:"rule,omitempty"`
 
+	Device    *Device        `json:"device,omitempty"`
 	Heal      *Heal          `json:"heal,omitempty"`
 	Rebalance *RebalancePlan `json:"rebalance,omitempty"`
 }
@@ -112,6 +113,13 @@ func (p *Pool) obey(o Order) (rep Report, err error) {
 		err = p.Mark(o.Server, o.Path, o.Value, o.Yes)
 	case "set-uuid":
 		err = p.SetUUID(o.Server, o.Value)
+	case "restart-pod":
+		err = p.RestartPod(o.Server)
+	case "set-device":
+		if o.Device == nil {
+			return rep, errors.New("the device is missing")
+		}
+		err = p.SetDevice(o.Server, *o.Device)
 	case "set-heal":
 		if o.Heal != nil {
 			p.SetHeal(o.Volume, o.Path, *o.Heal)
@@ -139,7 +147,8 @@ func DialControl(dir string) *Control { return &Control{path: ControlSocket(dir)
 // glusterd, "cut" and "heal" for its network, "power" and "dark" (Yes) for the
 // whole of it, "kill-brick" (Path), "mount" (Path, Yes), "read-only" (Path,
 // Yes), "swap-disk", "mkdir", "rmdir" (Path), "mark" (Path, Value: volume id,
-// Yes: with data), "set-uuid" (Value) for what it holds; "set-heal" (Volume,
+// Yes: with data), "set-uuid" (Value) for what it holds; "restart-pod" and
+// "set-device" (Device) for a server that is a pod; "set-heal" (Volume,
 // Path: host:/path, Heal) and "set-rebalance" (Rebalance) say how things go.
 func (c *Control) Do(ctx context.Context, o Order) (Report, error) {
 	var rep Report

@@ -22,6 +22,7 @@ type gateState struct {
 	Receipts  map[string]*receipt
 	Order     []string // attempts, oldest first
 	Dirs      map[string]gate.MountID
+	Devices   map[string]deviceRecord
 	Running   string // attempt that holds the lock
 }
 
@@ -122,6 +123,10 @@ func (c *gateCall) dispatch(ctx context.Context) (gate.Reply, error) {
 		return c.mutate(ctx, c.reclaim)
 	case gate.Register:
 		return c.mutate(ctx, c.register)
+	case gate.FormatDevice:
+		return c.mutate(ctx, c.format)
+	case gate.MountDevice:
+		return c.mutate(ctx, c.mountVerb)
 	}
 	return gate.Reply{}, refusef(gate.ExitUsage, gate.ReasonUsage, "verb %q is unknown", c.req.Verb)
 }
@@ -246,7 +251,7 @@ func (c *gateCall) log(on string) {
 
 // command is a digest of what a request asks for.
 func command(req gate.Request) string {
-	b, err := json.Marshal(gate.Request{Verb: req.Verb, Argv: req.Argv, Dirs: req.Dirs, Brick: req.Brick, VolumeID: req.VolumeID})
+	b, err := json.Marshal(gate.Request{Verb: req.Verb, Argv: req.Argv, Dirs: req.Dirs, Brick: req.Brick, Device: req.Device, VolumeID: req.VolumeID})
 	if err != nil {
 		panic(err) // strings and structs of strings: it cannot fail
 	}

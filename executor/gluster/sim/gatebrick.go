@@ -15,7 +15,7 @@ const retiredName = ".anthill-retired"
 func (c *gateCall) observe() gate.Reply {
 	s := c.s
 	st := &gate.ServerState{
-		Hostname: s.Name, UUID: s.Disk.UUID, Volumes: s.Disk.names(), FreeMeta: 10 << 30,
+		Hostname: s.Name, UUID: s.Disk.UUID, Volumes: s.Disk.names(), FreeMeta: 10 << 30, Devices: c.devices(),
 		Glusterd: gate.Glusterd{Running: s.Running, Start: s.startID(), Version: version},
 	}
 	for _, e := range s.Disk.Peers {

@@ -33,6 +33,9 @@ type server struct {
 	History []byte // cmd_history.log
 
 	Gate *gateState
+
+	Pod     bool      // it has devices, and mounts that end with it
+	Devices []*Device // of a pod
 }
 
 // A store is what a glusterd knows, in memory or on disk.

@@ -53,18 +53,28 @@ func (p *Pool) Heal(name string) error {
 // Power switches a whole machine off, bricks and all, or on again.
 func (p *Pool) Power(name string, on bool) error {
 	return p.on(name, "switching", func(s *server) {
-		if !on {
-			p.killGlusterd(s)
-			for _, pr := range s.Procs {
-				pr.Alive = false
-			}
-			s.Gate.Running = ""
-			s.Away = true
-			return
+		if on {
+			p.powerOn(s)
+		} else {
+			p.powerOff(s)
 		}
-		s.Away = false
-		p.startGlusterd(s)
 	})
+}
+
+func (p *Pool) powerOff(s *server) {
+	p.killGlusterd(s)
+	for _, pr := range s.Procs {
+		pr.Alive = false
+	}
+	s.detach()
+	s.Gate.Running = ""
+	s.Away = true
+}
+
+func (p *Pool) powerOn(s *server) {
+	s.Away = false
+	s.attach()
+	p.startGlusterd(s)
 }
 
 // Darken hides a server from the operator, or shows it again; the pool notices

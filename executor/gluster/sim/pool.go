@@ -19,6 +19,8 @@ type Options struct {
 	Seed    uint64
 	Servers []string // names; they resolve on every server
 	Roots   []string // mount points of brick file systems, default /bricks/b1, /bricks/b2
+	// Pods are servers that are pods, with their devices; they have no Roots.
+	Pods map[string][]Device
 	// RootBytes is the size of one, default 400 MiB.
 	RootBytes uint64
 	// Clock makes time real, and waiting too. Default: a clock of its own that
@@ -94,7 +96,15 @@ func New(o Options) *Pool {
 			FS:   &files{Roots: map[string]*root{}, Dirs: map[string]*dir{}}, Procs: map[string]*proc{},
 			Gate: &gateState{Installed: o.Gates},
 		}
+		devices, pod := o.Pods[name]
+		s.Pod = pod
+		for _, d := range devices {
+			s.setDevice(d, o.RootBytes)
+		}
 		for _, at := range o.Roots {
+			if pod {
+				break
+			}
 			s.FS.Roots[at] = &root{FSUUID: p.newID(), Size: o.RootBytes, Free: o.RootBytes * 9 / 10, Mounted: true}
 		}
 		p.st.Servers = append(p.st.Servers, s)
