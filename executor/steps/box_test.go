@@ -57,7 +57,13 @@ func newBox(t *testing.T, seed uint64, servers int) *box {
 	for i := range servers {
 		names = append(names, fmt.Sprintf("s%d", i+1))
 	}
-	b := &box{t: t, pool: sim.New(sim.Options{Seed: seed, Servers: names}), path: t.TempDir() + "/journal.db",
+	return newBoxOf(t, seed, sim.Options{Seed: seed, Servers: names})
+}
+
+// newBoxOf is newBox with servers of any kind.
+func newBoxOf(t *testing.T, seed uint64, servers sim.Options) *box {
+	t.Helper()
+	b := &box{t: t, pool: sim.New(servers), path: t.TempDir() + "/journal.db",
 		rand: rand.New(rand.NewPCG(seed, 1))}
 	b.world = &boxWorld{b: b}
 	b.cluster = &v1alpha1.GlusterCluster{ObjectMeta: metav1.ObjectMeta{Name: "c", Namespace: "ns", Generation: 1}}
