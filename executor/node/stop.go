@@ -28,7 +28,7 @@ func (n *node) stop(worked func()) {
 	n.end("bricks and daemons", daemons, until(50))
 	n.end("glusterd", func(p process) bool { return p.pid == glusterd || p.comm == "glusterd" }, until(70))
 	// What glusterd started while it was asked to end, and what others run here.
-	n.end("other processes", func(process) bool { return true }, until(80))
+	n.end("other processes", func(process) bool { return true }, earlier(until(80), time.Now().Add(othersWait)))
 	waited := make(chan struct{})
 	go func() { worked(); close(waited) }()
 	select {
@@ -39,6 +39,16 @@ func (n *node) stop(worked func()) {
 	}
 	n.unmount(until(95))
 	n.o.Log.Info("node ended", "took", time.Since(began).Round(time.Millisecond).String())
+}
+
+// othersWait is what a shell somebody left open has to end, at most.
+const othersWait = 3 * time.Second
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // endEvery is between looks at processes that are to end.

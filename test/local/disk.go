@@ -78,6 +78,11 @@ func attachLoop(file string) (device string, hold *os.File, err error) {
 	return "", nil, fmt.Errorf("attaching brick image %q: other programs took %d free loop devices first", file, attachTries)
 }
 
+// AttachLoop makes a loop device of a file, for what a test formats itself. The
+// kernel frees it when the last user is gone: the returned descriptor, then the
+// mount.
+func AttachLoop(file string) (device string, hold *os.File, err error) { return attachLoop(file) }
+
 // loopsOf maps loop devices to their backing files, of those below dir.
 func loopsOf(dir string) (map[string]string, error) {
 	found, err := filepath.Glob("/sys/block/loop*/loop/backing_file")
