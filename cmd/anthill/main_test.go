@@ -14,6 +14,7 @@ import (
 
 	"github.com/gluster/anthill/cmd/anthill/cli"
 	"github.com/gluster/anthill/cmd/anthill/gatefirst"
+	"github.com/gluster/anthill/cmd/anthill/probefirst"
 	"github.com/gluster/anthill/executor/gate"
 	"github.com/gluster/anthill/journal"
 )
@@ -71,6 +72,18 @@ func TestRun(t *testing.T) {
 		"Help": {
 			reason: "Help that was asked for is output.",
 			args:   []string{"anthill", "journal", "--help"}, out: "anthill journal [command]",
+		},
+		"StorageWithoutDevice": {
+			reason: "A device without a path is an error of the command line, before anything is done.",
+			args:   []string{"anthill", "node", "run", "--storage", "b1"}, code: cli.Usage, err: "NAME=DEVICE is wanted",
+		},
+		"StorageElsewhere": {
+			reason: "So is a name that leads elsewhere.",
+			args:   []string{"anthill", "node", "run", "--storage", "../b1=/dev/x"}, code: cli.Usage, err: "a name has 1 to 16",
+		},
+		"NotFirst": {
+			reason: "What ends all other processes runs in a container only.",
+			args:   []string{"anthill", "node", "run", "--storage", "b1=/dev/x"}, code: cli.Failed, err: "first process of a container",
 		},
 		"Plugin": {
 			reason: "Under kubectl the help says what to type there.",
@@ -162,6 +175,43 @@ func TestGateStartsFirst(t *testing.T) {
 		}
 		if slices.Contains(early, pkg) {
 			t.Errorf("%s was initialised before the gate answered", pkg)
+		}
+	}
+}
+
+func TestProbeWanted(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		args   []string
+		want   string
+	}{
+		"Ready":   {"This is what a kubelet runs.", []string{"/usr/local/bin/anthill", "node", "ready"}, "ready"},
+		"Alive":   {"And this.", []string{"/usr/local/bin/anthill", "node", "alive"}, "alive"},
+		"Help":    {"Help is the command line's.", []string{"anthill", "node", "ready", "--help"}, ""},
+		"Run":     {"The pod itself is no probe.", []string{"anthill", "node", "run"}, ""},
+		"Other":   {"Nor is another command.", []string{"anthill", "journal", "ready"}, ""},
+		"Nothing": {"No argument at all must not fail.", nil, ""},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := probefirst.Wanted(tc.args); got != tc.want {
+				t.Errorf("%s: got %q", tc.reason, got)
+			}
+		})
+	}
+}
+
+// TestProbeStartsFirst: probes run every few seconds, see TestGateStartsFirst.
+func TestProbeStartsFirst(t *testing.T) {
+	cmd := process(t, "node", "alive")
+	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "asking the first process") {
+		t.Fatalf("a probe where nobody serves: %v: %s", err, out)
+	}
+	for _, pkg := range []string{"k8s.io/api/core/v1", "k8s.io/client-go/kubernetes/scheme", "github.com/prometheus/client_golang/prometheus"} {
+		if strings.Contains(string(out), "init "+pkg+" @") {
+			t.Errorf("%s was initialised before the probe answered", pkg)
 		}
 	}
 }

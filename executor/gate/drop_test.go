@@ -86,6 +86,23 @@ func TestRelease(t *testing.T) {
 	w.must(Request{Verb: Claim, Pool: poolB, Fresh: true})
 }
 
+// In a pod both folders are where a volume is mounted: they are emptied.
+func TestReleaseOfAPod(t *testing.T) {
+	needRoot(t)
+	w := newWorld(t)
+	for _, dir := range []string{w.o.BinaryDir, w.o.StateDir} {
+		mountTmpfs(t, dir, "")
+	}
+	w.claim().write(filepath.Join(w.o.BinaryDir, "gate"), "x")
+	w.must(Request{Verb: Release})
+	for _, dir := range []string{w.o.BinaryDir, w.o.StateDir} {
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("in %s: %v, %v", dir, left, err)
+		}
+	}
+	w.must(Request{Verb: Claim, Pool: poolB, Fresh: true})
+}
+
 // A request that began before its gate was removed, and comes to its turn after
 // that, finds no gate: the state is not made anew.
 func TestNothingComesBackAfterRelease(t *testing.T) {

@@ -2,8 +2,11 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+
+	"golang.org/x/sys/unix"
 )
 
 // release answers Release. The binary goes first: without it nothing can be
@@ -20,9 +23,22 @@ func (g *gate) release(ctx context.Context, req Request) (Reply, error) {
 		return Reply{}, err
 	}
 	for _, dir := range []string{g.BinaryDir, g.StateDir} {
-		if err := os.RemoveAll(dir); err != nil {
+		if err := removeAll(dir); err != nil {
 			return Reply{}, fmt.Errorf("removing %q: %w", dir, err)
 		}
 	}
 	return Reply{}, nil
+}
+
+// removeAll removes a folder with all that is in it. In a pod the folder itself
+// is where a volume is mounted, and stays.
+func removeAll(dir string) error {
+	err := os.RemoveAll(dir)
+	if !errors.Is(err, unix.EBUSY) {
+		return err
+	}
+	if left, lerr := os.ReadDir(dir); lerr != nil || len(left) > 0 {
+		return err
+	}
+	return nil
 }

@@ -20,7 +20,8 @@ func asReaper(t *testing.T) *reaper {
 		t.Fatal(err)
 	}
 	r := newReaper()
-	ctx, cancel := context.WithCancel(t.Context())
+	// It outlives the test's context, so that clean-ups can wait for children.
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
