@@ -95,3 +95,6 @@ func (g *gate) storage(name string) (Storage, error) {
 
 // Dir is where the file system of a device belongs.
 func Dir(o Options, s Storage) string { return (&gate{o.withDefaults()}).deviceDir(s) }
+
+// LogDir is where the daemons of gluster log.
+func LogDir(o Options) string { return o.withDefaults().LogDir }

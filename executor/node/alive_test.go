@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,12 +9,7 @@ import (
 )
 
 func TestAlive(t *testing.T) {
-	dir, err := os.MkdirTemp("", "alive") // a socket's path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "run/node.sock")
+	path := filepath.Join(t.TempDir(), "run/node.sock")
 	if err := probe.Alive(t.Context(), path); err == nil {
 		t.Error("nobody serves: no error")
 	}

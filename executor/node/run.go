@@ -79,6 +79,7 @@ func (n *node) work(ctx context.Context) {
 	n.clear(ctx)
 	var work sync.WaitGroup
 	work.Go(func() { n.watch(ctx) })
+	work.Go(func() { n.rotateLogs(ctx) })
 	n.keeper.keep(ctx)
 	work.Wait()
 }

@@ -51,6 +51,7 @@ func TestPods(t *testing.T) {
 	}
 	part("DevicesAreMadeReady", func(t *testing.T) { makeReady(t, all) })
 	part("VolumeServes", func(t *testing.T) { makeVolume(t, all) })
+	part("LogsAreAppendedTo", func(t *testing.T) { appendLogs(t, p) })
 	part("ReadyWhileATransactionHangs", func(t *testing.T) { readyWhileHanging(t, all) })
 	part("KilledGlusterdComesBack", func(t *testing.T) { killGlusterd(t, p) })
 	part("OrphansAreReaped", func(t *testing.T) { reapOrphans(t, p) })
@@ -146,6 +147,35 @@ func online(t *testing.T, all []*pod) {
 			}
 			return nil
 		})
+	}
+}
+
+// Logs are cut under the daemons that write them, which must go on at the end.
+func appendLogs(t *testing.T, p *pod) {
+	seen := 0
+	for _, one := range p.processes() {
+		if !strings.HasPrefix(one.comm, "gluster") {
+			continue
+		}
+		fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", one.pid))
+		p.must(err)
+		for _, fd := range fds {
+			to, err := os.Readlink(fd)
+			if err != nil || !strings.HasPrefix(to, "/var/log/glusterfs/") || !strings.HasSuffix(to, ".log") {
+				continue
+			}
+			info, err := os.ReadFile(strings.Replace(fd, "/fd/", "/fdinfo/", 1))
+			p.must(err)
+			_, rest, _ := strings.Cut(string(info), "flags:")
+			flags, err := strconv.ParseInt(strings.Fields(rest)[0], 8, 64)
+			p.must(err)
+			if seen++; flags&unix.O_APPEND == 0 {
+				t.Errorf("%s does not append to %s", one.comm, to)
+			}
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d logs were seen", seen)
 	}
 }
 

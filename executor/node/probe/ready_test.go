@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,12 +18,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // glusterd answers one call with reply, which gets the call's id.
 func glusterd(t *testing.T, reply func(xid uint32) []byte) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "probe") // a socket's path is short
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	path := filepath.Join(dir, "s")
+	path := filepath.Join(t.TempDir(), "s")
 	ln, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)
