@@ -49,9 +49,12 @@ func (w *world) killedAt(n int) {
 // mkfs.xfs, killed at any of its writes, leaves what the next attempt makes to
 // its end, or nothing.
 func TestTornFormatIsFinished(t *testing.T) {
-	writes, step := 70, 1
-	if testing.Short() {
-		step = 13
+	writes, step := 70, 7
+	switch {
+	case os.Getenv("ANTHILL_TEST_FULL") == "1":
+		step = 1
+	case testing.Short():
+		step = 23
 	}
 	l := newLoop(t, 320)
 	torn, whole := 0, 0

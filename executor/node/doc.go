@@ -19,7 +19,8 @@
 //     glusterd itself looks up again and again.
 //   - A brick whose file system is not there stays down, and glusterd makes no
 //     directory in its place; it too is started by a glusterd that starts again.
-//   - Pid files and sockets of an earlier glusterd, in /run, disturb no new one.
+//   - Pid files and sockets of an earlier glusterd in the same container disturb
+//     no new one; those of an earlier container are taken away.
 //
 // The package imports the gate, the probes and a logger, and nothing else of
 // ours.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"sync"
 	"syscall"
 
@@ -63,14 +65,36 @@ func Run(ctx context.Context, o Options) error {
 
 // open makes what others look for.
 func (n *node) open(ctx context.Context) error {
-	// Of glusterd; the package of the distribution makes it at boot.
-	if err := os.MkdirAll("/run/gluster", 0o755); err != nil {
-		return fmt.Errorf("making the folder of glusterd: %w", err)
+	if err := freshRun("/run/gluster"); err != nil {
+		return err
 	}
 	if err := serveAlive(ctx, n.o.Socket); err != nil {
 		return err
 	}
 	return gate.WriteTold(n.o.Gate, n.o.Storage)
+}
+
+// freshRun makes the folder of gluster's daemons, as the distribution does at
+// boot, and takes away the pid files and sockets in it, if it outlived another
+// container: none of these processes runs any more, and glusterd would believe
+// whoever has got their pids.
+func freshRun(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("making the folder of glusterd: %w", err)
+	}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if ext := filepath.Ext(path); ext == ".pid" || ext == ".socket" {
+			return os.Remove(path)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("clearing the folder of glusterd: %w", err)
+	}
+	return nil
 }
 
 // work mounts, and keeps glusterd running.

@@ -19,10 +19,10 @@ import (
 )
 
 type options struct {
-	dir, servers, roots, state string
-	seed                       uint64
-	gates                      bool
-	rebalance                  time.Duration
+	dir, servers, roots, devices, state string
+	seed                                uint64
+	gates                               bool
+	rebalance                           time.Duration
 }
 
 func (o options) validate() error {
@@ -42,6 +42,7 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder for <server>.sock and control.sock")
 	flag.StringVar(&o.servers, "servers", "s1,s2,s3", "names of the servers")
 	flag.StringVar(&o.roots, "roots", "/bricks/b1,/bricks/b2", "mount points of brick file systems on each")
+	flag.StringVar(&o.devices, "devices", "", "names of devices: the servers are pods, and have these instead of -roots")
 	flag.StringVar(&o.state, "state", "", "file that keeps the pool's state over restarts; default: none")
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of all ids")
 	flag.BoolVar(&o.gates, "gates", false, "gates are installed from the start")
@@ -63,6 +64,14 @@ func run(ctx context.Context, o options) error {
 	opts := sim.Options{
 		Seed: o.seed, Servers: strings.Split(o.servers, ","), Roots: strings.Split(o.roots, ","), Clock: time.Now,
 		Gates: o.gates, Rebalance: sim.RebalancePlan{Takes: o.rebalance, Files: 10},
+	}
+	if o.devices != "" {
+		opts.Pods = map[string][]sim.Device{}
+		for _, s := range opts.Servers {
+			for d := range strings.SplitSeq(o.devices, ",") {
+				opts.Pods[s] = append(opts.Pods[s], sim.Device{Name: d})
+			}
+		}
 	}
 	p, err := open(opts, o.state)
 	if err != nil {
