@@ -55,12 +55,12 @@ GOFILES = find . -name '*.go' -not -path './.git/*' -not -path './bin/*' -not -p
 lint: ## Run the linters over all modules, and API conventions over apis/
 	@for module in $(LINT_MODULES); do \
 		echo "lint $$module"; \
-		(cd $$module && $(GOLANGCI_LINT) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
+		(cd $$module && $(GOLANGCI_LINT) run --allow-serial-runners --config $(CURDIR)/.golangci.yml ./...) || exit 1; \
 	done
 	@echo "lint apis"
-	@$(GOLANGCI_LINT) run --config $(CURDIR)/.golangci-api.yml ./apis/...
+	@$(GOLANGCI_LINT) run --allow-serial-runners --config $(CURDIR)/.golangci-api.yml ./apis/...
 
 lint-fix: ## Let the linters repair what they can
 	@for module in $(LINT_MODULES); do \
-		(cd $$module && $(GOLANGCI_LINT) run --fix --config $(CURDIR)/.golangci.yml ./...) || true; \
+		(cd $$module && $(GOLANGCI_LINT) run --fix --allow-serial-runners --config $(CURDIR)/.golangci.yml ./...) || true; \
 	done
