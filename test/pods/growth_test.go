@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -135,7 +136,7 @@ func (s *Site) awaitGone(t *testing.T, o client.Object, max time.Duration) error
 	deadline := time.Now().Add(max)
 	for {
 		err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(o), o)
-		if client.IgnoreNotFound(err) == nil && err != nil {
+		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		if time.Now().After(deadline) {
