@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 )
 
@@ -97,13 +98,12 @@ func (l *loop) pod() *world {
 	return w
 }
 
-const (
-	uuidOurs  = "0a1b2c3d-0001-4000-8000-000000000001"
-	uuidOther = "0a1b2c3d-0002-4000-8000-000000000002"
-)
+// Of this process alone: the kernel mounts no two XFS with the same UUID, and
+// other packages' tests mount theirs at the same time.
+var uuidOurs, uuidOther = uuid.NewString(), uuid.NewString()
 
-func formatReq(attempt, uuid string) Request {
-	return Request{Verb: FormatDevice, Attempt: attempt, Device: &DeviceRef{Name: "b1", UUID: uuid}}
+func formatReq(attempt, fs string) Request {
+	return Request{Verb: FormatDevice, Attempt: attempt, Device: &DeviceRef{Name: "b1", UUID: fs}}
 }
 
 func mountReq(attempt, uuid string) Request {

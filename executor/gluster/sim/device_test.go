@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"golang.org/x/sys/unix"
 
 	"github.com/gluster/anthill/executor/gate"
 )
 
-const (
-	fsOurs  = "0a1b2c3d-0001-4000-8000-000000000001"
-	fsOther = "0a1b2c3d-0002-4000-8000-000000000002"
-)
+// Of this process alone: the kernel mounts no two XFS with the same UUID, and
+// other packages' tests mount theirs at the same time.
+var fsOurs, fsOther = uuid.NewString(), uuid.NewString()
 
 // A pod is a server with a device b1, simulated or real.
 type pod struct {
