@@ -92,13 +92,18 @@ func (x ofNode) restart() (outcome, error) {
 	steps := []journal.Step{step("pod", StepMakePod, journal.Compensatable, p)}
 	locks := []string{lockNode(n.name())}
 	if n.member {
-		if held := x.held(); held != nil {
+		// A pod that does not serve, perhaps for what it was declared before, must
+		// not be in its own way.
+		without := !n.srv.Pod.Ready
+		if held := x.heldBy(func(m *node) bool { return !m.steady && !(without && m == n) }); held != nil {
 			return lacks("not restarted now: %s", held.message)
 		}
 		locks = append(locks, lockPool)
 		healed := HealedParams{Node: n.name(), UUID: n.uuid}
+		before := healed
+		before.Without = without
 		steps = append(steps,
-			step("healed", StepHealed, journal.Waiting, healed),
+			step("healed", StepHealed, journal.Waiting, before),
 			step("restart", StepRestartPod, journal.Pivot, p),
 			step("ready", StepPodReady, journal.Waiting, p),
 			step("healedAgain", StepHealed, journal.Waiting, healed))

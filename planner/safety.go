@@ -41,12 +41,17 @@ func (c *cycle) unsafe() *problem {
 // away has to be mended on it later, and the executor would wait for it anyway,
 // holding locks.
 func (c *cycle) held() *problem {
+	return c.heldBy(func(n *node) bool { return !n.steady })
+}
+
+// heldBy is held, where missing says which members count as missing.
+func (c *cycle) heldBy(missing func(*node) bool) *problem {
 	if p := c.unsafe(); p != nil {
 		return p
 	}
 	var away []*node
 	for _, n := range c.pool.members {
-		if !n.steady {
+		if missing(n) {
 			away = append(away, n)
 		}
 	}

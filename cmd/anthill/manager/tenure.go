@@ -114,17 +114,11 @@ func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.T
 			}
 		},
 	})
-	reconciler = controller.NewReconciler(t.mgr.GetClient(), shared, t.plan, t.journal, tracker, controller.Options{
-		Instance: t.opts.Instance, Epoch: epoch, Kept: t.kept, Resync: time.Duration(t.opts.Resync), Log: t.log.WithName("planner"),
+	reconciler = controller.NewReconciler(t.mgr.GetClient(), shared, planner.Plan, t.journal, tracker, controller.Options{
+		Instance: t.opts.Instance, NodeImage: t.opts.NodeImage, Epoch: epoch, Kept: t.kept, Resync: time.Duration(t.opts.Resync), Log: t.log.WithName("planner"),
 		Executor: waits{engine: engine, fences: fences}, Recorder: t.mgr.GetEventRecorder("anthill"),
 	})
 	return engine, reconciler, nil
-}
-
-// plan decides with what this operator was started with.
-func (t *tenure) plan(s planner.Snapshot) planner.Decision {
-	s.NodeImage = t.opts.NodeImage
-	return planner.Plan(s)
 }
 
 // lastEnd tells the ends of a pool's operations apart: the number of the event
