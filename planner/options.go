@@ -34,6 +34,7 @@ type optionSet struct {
 	fresh        bool              // holds no data yet
 	seen         map[string]string // as they are
 	applied      map[string]bool   // keys that are, or were, ours to reset
+	held         map[string]string // keys that are left alone now, with what is said of it
 }
 
 // wanted are the declared options that may be set, by key. What is refused is
@@ -79,14 +80,14 @@ func (c *cycle) changes(s optionSet, ops []*openOp) []optionChange {
 	}
 	var out []optionChange
 	for _, o := range c.wanted(s) {
-		if have, ok := will[o.key]; !ok || have != o.value {
+		if have, ok := will[o.key]; (!ok || have != o.value) && !c.holds(s, o.key) {
 			out = append(out, optionChange{o.key, have, o.value, o.onlyEmpty})
 		}
 	}
 	for key := range s.applied {
 		_, declared := s.declared[key]
 		have, is := will[key]
-		if declared || !is {
+		if declared || !is || c.holds(s, key) {
 			continue
 		}
 		if err := option.CheckReset(s.scope, key); err != nil {
@@ -97,6 +98,15 @@ func (c *cycle) changes(s optionSet, ops []*openOp) []optionChange {
 	}
 	slices.SortFunc(out, func(a, b optionChange) int { return strings.Compare(a.Key, b.Key) })
 	return out
+}
+
+// holds reports whether an option is not to be changed now.
+func (c *cycle) holds(s optionSet, key string) bool {
+	why, held := s.held[key]
+	if why != "" {
+		c.refuse(s.object, why)
+	}
+	return held
 }
 
 // keep are the options that status shows as ours: applied and seen. What was
@@ -165,6 +175,7 @@ func (c *cycle) volumeOptions(v *volume) optionSet {
 	if v.g != nil {
 		s.seen = v.g.Options
 	}
+	s.held = c.heldOptions(v)
 	c.applying(s.applied, v.ops, func(e *EndState) bool { return e.Volume != nil && e.Volume.Name == v.name() })
 	delete(s.applied, Marker)
 	return s

@@ -155,6 +155,9 @@ func (x ofVolume) complete() (outcome, error) {
 			return lacks("%s is open", o.ref())
 		}
 	}
+	if o := v.losing(); o != nil && !sharded(v.g) {
+		return lacks("waits for %s to end: files that are moved must be found", o.ref())
+	}
 	if p := x.held(); p != nil {
 		return lacks("not grown now: %s", p.message)
 	}
@@ -188,6 +191,7 @@ func (x ofVolume) growth(sets [][]BrickRef) draft {
 	if sharded(v.g) {
 		difference += "; files stay where they are, since the volume is sharded (S11)"
 	} else {
+		steps = append(v.findable(), steps...)
 		steps = append(steps, step("rebalance", StepRebalance, journal.Retriable, VolumeParams{Volume: v.name(), VolumeID: v.id}))
 	}
 	steps = append(steps, step("healthy", StepBricksHealthy, journal.Waiting,
@@ -218,8 +222,8 @@ func lockSets(volume string, from, to int) []string {
 // sharded reports whether the volume's files are cut into pieces. Rebalancing
 // such a volume has lost data, so we never start it.
 func sharded(g *Volume) bool {
-	on := g.Options["features.shard"]
-	return on != "" && on != "off" && on != "disable" && on != "no" && on != "false" && on != "0"
+	value := g.Options["features.shard"]
+	return value != "" && !isOff(value)
 }
 
 // down names the bricks that are not seen to serve.

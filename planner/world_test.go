@@ -437,6 +437,12 @@ func (w *world) endVolume(op view.Op, e EndState) {
 		delete(vol.Options, k)
 	}
 	if op.Plan.Kind == KindAddBrick {
+		for i := range op.Steps {
+			var p OptionParams
+			if s := &op.Steps[i]; s.Name == StepSetOption && json.Unmarshal(s.Params, &p) == nil {
+				vol.Options[p.Key] = p.Value
+			}
+		}
 		vol.Rebalance = Rebalance{TaskID: "task-" + v.Name, Status: "completed"}
 	}
 }

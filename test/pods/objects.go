@@ -22,13 +22,9 @@ func (s *Site) Cluster(namespace, name string, nodes int32) *v1alpha1.GlusterClu
 	return c
 }
 
-// Volume is a GlusterVolume of sets replica sets of three. Clients do not find
-// files that a rebalance has yet to move while cluster.lookup-optimize is on
-// (gluster/glusterfs issue 973).
+// Volume is a GlusterVolume of sets replica sets of three.
 func Volume(namespace, cluster, name string, sets int32) *v1alpha1.GlusterVolume {
-	v := rig.Replicated(namespace, cluster, name, sets)
-	v.Spec.Options = map[string]v1alpha1.OptionValue{"cluster.lookup-optimize": "off"}
-	return v
+	return rig.Replicated(namespace, cluster, name, sets)
 }
 
 // NodeName is the name of node n (from 0) of a cluster's template.
