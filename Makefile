@@ -9,7 +9,7 @@ include test/tools/tools.mk
 include test/local/local.mk
 include test/cluster/cluster.mk
 
-.PHONY: help build check test test-full demo demo-down demo-cluster demo-cluster-down e2e bench bench-quick
+.PHONY: help build check test test-full demo demo-down demo-cluster demo-cluster-down e2e e2e-full bench bench-quick
 
 help: ## List the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-18s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ demo-cluster: ## The main job in a Kubernetes with nodes, with servers that are 
 
 demo-cluster-down: ## Take down what that demo left up
 	@$(GO) run -C test ./pods/demo --down
+
+e2e-full: ## e2e with whole matrices instead of seeded parts (root; an hour or more)
+	ANTHILL_TEST_FULL=1 $(GO) test -C test -count=1 -timeout 4h ./pods/...
 
 e2e: ## The operator installed in a Kubernetes with nodes: servers that are pods, growth, kills, uninstalling (root, or KUBECONFIG)
 	$(GO) test -C test -count=1 -timeout 60m ./pods/...

@@ -12,7 +12,6 @@ import (
 
 	"github.com/gluster/anthill/executor/gate"
 	"github.com/gluster/anthill/journal"
-	"github.com/gluster/anthill/test/local"
 )
 
 // An account is where the time of one operation went, and what it took.
@@ -111,20 +110,29 @@ func commandOf(ev *journal.Event, receipts map[string]gate.Receipt) (time.Durati
 	return r.Result.Elapsed, nil
 }
 
-// waited adds up the waits that the journal has: a step that only waits, from
-// when it was found not to be so yet, and an effect that was seen under way,
-// from its receipt; each to the outcome.
+// waited adds up the waits of an operation.
 func waited(events []journal.Event, plan journal.Plan) time.Duration {
-	waits := map[string]bool{}
-	for _, s := range plan.Steps {
-		waits[s.ID] = s.Stage == journal.Waiting
-	}
 	var sum time.Duration
+	for _, s := range waits(events, plan) {
+		sum += s.length()
+	}
+	return sum
+}
+
+// waits are the waits that the journal has of an operation: a step that only
+// waits, from when it was found not to be so yet, and an effect that was seen
+// under way, from its receipt; each to the outcome.
+func waits(events []journal.Event, plan journal.Plan) []span {
+	only := map[string]bool{}
+	for _, s := range plan.Steps {
+		only[s.ID] = s.Stage == journal.Waiting
+	}
+	var out []span
 	since := map[string]int64{}
 	for _, ev := range events {
 		switch ev.Type {
 		case journal.StepStarted:
-			if waits[ev.Step] {
+			if only[ev.Step] {
 				since[ev.Step] = ev.Time
 			}
 		case journal.StepReceipt:
@@ -133,12 +141,12 @@ func waited(events []journal.Event, plan journal.Plan) time.Duration {
 			}
 		case journal.StepSucceeded, journal.StepFailed:
 			if from := since[ev.Step]; from != 0 {
-				sum += time.Duration(ev.Time - from)
+				out = append(out, span{time.Unix(0, from), time.Unix(0, ev.Time)})
 			}
 			delete(since, ev.Step)
 		}
 	}
-	return sum
+	return out
 }
 
 // covered is how much of whole lies in any of the spans.
@@ -161,22 +169,27 @@ func covered(spans []span, whole span) time.Duration {
 	return sum
 }
 
-// receiptsOf reads the receipts of an operation's attempts on all servers.
-func receiptsOf(op journal.OpID, servers []*local.Server) (map[string]gate.Receipt, error) {
+// receiptsOf reads the receipts of an operation's attempts on all servers; of all
+// operations if op is zero.
+func receiptsOf(op journal.OpID, servers []place) (map[string]gate.Receipt, error) {
+	pattern := "*.json"
+	if op != (journal.OpID{}) {
+		pattern = op.String() + ".*.json"
+	}
 	out := map[string]gate.Receipt{}
 	for _, s := range servers {
-		files, err := filepath.Glob(filepath.Join(s.Root(), gate.StateDir, "receipts", op.String()+".*.json"))
+		files, err := filepath.Glob(filepath.Join(s.root, gate.StateDir, "receipts", pattern))
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
 			raw, err := os.ReadFile(f)
 			if err != nil {
-				return nil, fmt.Errorf("reading a receipt of %s: %w", s.Name(), err)
+				return nil, fmt.Errorf("reading a receipt of %s: %w", s.name, err)
 			}
 			var r gate.Receipt
 			if err := json.Unmarshal(raw, &r); err != nil {
-				return nil, fmt.Errorf("reading receipt %q of %s: %w", filepath.Base(f), s.Name(), err)
+				return nil, fmt.Errorf("reading receipt %q of %s: %w", filepath.Base(f), s.name, err)
 			}
 			out[r.Attempt] = r
 		}

@@ -26,8 +26,19 @@ type given struct {
 	text string
 }
 
+// A place is the root of a server's files.
+type place struct{ name, root string }
+
+func placesOf(servers []*local.Server) []place {
+	var out []place
+	for _, s := range servers {
+		out = append(out, place{s.Name(), s.Root()})
+	}
+	return out
+}
+
 // historyOf reads what the glusterds of all servers were given.
-func historyOf(servers []*local.Server) ([]given, error) {
+func historyOf(servers []place) ([]given, error) {
 	var out []given
 	err := eachLog(servers, historyFile, func(text string) { out = append(out, parseHistory(text)...) })
 	return out, err
@@ -35,20 +46,20 @@ func historyOf(servers []*local.Server) ([]given, error) {
 
 // runsOf reads when the gluster command ran on servers. It says so once it is
 // loaded, a few milliseconds after it was started.
-func runsOf(servers []*local.Server) ([]span, error) {
+func runsOf(servers []place) ([]span, error) {
 	var out []span
 	err := eachLog(servers, runsFile, func(text string) { out = append(out, parseRuns(text)...) })
 	return out, err
 }
 
-func eachLog(servers []*local.Server, file string, read func(text string)) error {
+func eachLog(servers []place, file string, read func(text string)) error {
 	for _, s := range servers {
-		raw, err := os.ReadFile(filepath.Join(s.Root(), file))
+		raw, err := os.ReadFile(filepath.Join(s.root, file))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return fmt.Errorf("reading a log of %s: %w", s.Name(), err)
+			return fmt.Errorf("reading a log of %s: %w", s.name, err)
 		}
 		read(string(raw))
 	}

@@ -24,11 +24,13 @@ func main() {
 	}
 	quick := flag.Bool("quick", false, "only the figures that need no servers")
 	servers := flag.Bool("servers", false, "only the figures that need servers")
+	pods := flag.Bool("pods", false, "only the figures that need a Kubernetes with nodes")
 	flag.Parse()
+	which := parts{quick: !*servers && !*pods, servers: !*quick && !*pods, pods: !*quick && !*servers}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b := &bench{out: os.Stdout, err: os.Stderr, began: time.Now()}
-	if err := b.run(ctx, !*servers, !*quick); err != nil {
+	if err := b.run(ctx, which); err != nil {
 		stop()
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -42,18 +44,24 @@ type bench struct {
 	dir      string // scratch, removed at the end
 }
 
-func (b *bench) run(ctx context.Context, quick, full bool) (err error) {
+// parts are those of a run.
+type parts struct{ quick, servers, pods bool }
+
+func (b *bench) run(ctx context.Context, which parts) (err error) {
 	b.sayf("%d processors, load %s, %s", runtime.NumCPU(), load(), runtime.Version())
 	if b.dir, err = os.MkdirTemp("", "anthill-bench-"); err != nil {
 		return fmt.Errorf("making a folder to measure in: %w", err)
 	}
 	defer os.RemoveAll(b.dir)
 	var all []func(context.Context) error
-	if quick {
+	if which.quick {
 		all = append(all, b.machine, b.appends, b.producers, b.steps, b.opening, b.planning)
 	}
-	if full {
+	if which.servers {
 		all = append(all, b.servers)
+	}
+	if which.pods {
+		all = append(all, b.pods)
 	}
 	for _, measure := range all {
 		if err := measure(ctx); err != nil {

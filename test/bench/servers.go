@@ -204,11 +204,12 @@ func (p *pen) accounts(ctx context.Context, kind string) ([]account, error) {
 		return nil, err
 	}
 	defer func() { _ = r.Close() }()
-	history, err := historyOf(p.rig.Env.Servers())
+	servers := placesOf(p.rig.Env.Servers())
+	history, err := historyOf(servers)
 	if err != nil {
 		return nil, err
 	}
-	runs, err := runsOf(p.rig.Env.Servers())
+	runs, err := runsOf(servers)
 	if err != nil {
 		return nil, err
 	}
@@ -218,7 +219,7 @@ func (p *pen) accounts(ctx context.Context, kind string) ([]account, error) {
 		if err != nil {
 			return nil, err
 		}
-		receipts, err := receiptsOf(op.ID, p.rig.Env.Servers())
+		receipts, err := receiptsOf(op.ID, servers)
 		if err != nil {
 			return nil, err
 		}

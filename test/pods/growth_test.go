@@ -3,9 +3,7 @@ package pods
 import (
 	"fmt"
 	"testing"
-	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -122,26 +120,11 @@ func gone(t *testing.T, s *Site, c *v1alpha1.GlusterCluster, v *v1alpha1.Gluster
 		must(t, s.Client.Delete(t.Context(), v))
 	}
 	before := s.claims(t, c.Namespace)
-	must(t, s.awaitGone(t, c, slow))
+	must(t, s.AwaitGone(t.Context(), slow, c))
 	if pods := s.pods(t, c.Namespace); len(pods) != 0 {
 		t.Errorf("pods are left: %v", pods)
 	}
 	if after := s.claims(t, c.Namespace); len(after) != len(before) || len(after) == 0 {
 		t.Errorf("claims are %v, they were %v", after, before)
-	}
-}
-
-func (s *Site) awaitGone(t *testing.T, o client.Object, max time.Duration) error {
-	t.Helper()
-	deadline := time.Now().Add(max)
-	for {
-		err := s.Client.Get(t.Context(), client.ObjectKeyFromObject(o), o)
-		if apierrors.IsNotFound(err) {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("waiting %v until %T %s is gone: blocked: %s", max, o, o.GetName(), rig.Message(o, v1alpha1.ConditionBlocked))
-		}
-		time.Sleep(200 * time.Millisecond)
 	}
 }

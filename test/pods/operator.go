@@ -117,8 +117,7 @@ func (o *Operator) CLI(ctx context.Context, args ...string) (string, error) {
 func (o *Operator) Follow(ctx context.Context, from journal.Seq, each func(journal.Event) error) error {
 	for ctx.Err() == nil {
 		// It fails while there is no pod, and when there is no new event.
-		out, err := o.site.Env.Exec(ctx, operatorPod, anthill, "journal", "events", "--from", strconv.FormatUint(uint64(from), 10), "-o", "ndjson")
-		if err == nil {
+		if out, err := o.events(ctx, from); err == nil {
 			events, err := parseEvents(out)
 			if err != nil {
 				return err
@@ -138,6 +137,19 @@ func (o *Operator) Follow(ctx context.Context, from journal.Seq, each func(journ
 	return nil
 }
 
+// Events reads the journal from an event on.
+func (o *Operator) Events(ctx context.Context, from journal.Seq) ([]journal.Event, error) {
+	out, err := o.events(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	return parseEvents(out)
+}
+
+func (o *Operator) events(ctx context.Context, from journal.Seq) ([]byte, error) {
+	return o.site.Env.Exec(ctx, operatorPod, anthill, "journal", "events", "--from", strconv.FormatUint(uint64(from), 10), "-o", "ndjson")
+}
+
 // parseEvents reads what `anthill journal events -o ndjson` prints.
 func parseEvents(out []byte) ([]journal.Event, error) {
 	var events []journal.Event
@@ -147,6 +159,7 @@ func parseEvents(out []byte) ([]journal.Event, error) {
 		var item struct {
 			Seq       journal.Seq     `json:"seq"`
 			Epoch     journal.Epoch   `json:"epoch"`
+			Time      time.Time       `json:"time"`
 			Type      journal.Type    `json:"type"`
 			Operation string          `json:"operation"`
 			Step      string          `json:"step"`
@@ -156,7 +169,7 @@ func parseEvents(out []byte) ([]journal.Event, error) {
 		if err := json.Unmarshal(lines.Bytes(), &item); err != nil {
 			return nil, fmt.Errorf("reading an event: %w", err)
 		}
-		ev := journal.Event{Seq: item.Seq, Epoch: item.Epoch, Type: item.Type, Step: item.Step, Attempt: item.Attempt, Data: item.Data}
+		ev := journal.Event{Seq: item.Seq, Epoch: item.Epoch, Time: item.Time.UnixNano(), Type: item.Type, Step: item.Step, Attempt: item.Attempt, Data: item.Data}
 		if item.Operation != "" {
 			op, err := uuid.Parse(item.Operation)
 			if err != nil {
