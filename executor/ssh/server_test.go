@@ -342,7 +342,7 @@ func TestLostConnection(t *testing.T) {
 		lose   func(w *wire, cancel func())
 	}{
 		"Cut":        {"the connection is gone", Options{}, func(w *wire, _ func()) { w.last().Conn.Close() }},
-		"Partition":  {"nothing arrives any more, keepalive notices", Options{KeepaliveEvery: 20 * time.Millisecond, KeepaliveWait: 500 * time.Millisecond}, func(w *wire, _ func()) { close(w.last().stalled) }},
+		"Partition":  {"nothing arrives any more, keepalive notices", Options{KeepaliveEvery: 20 * time.Millisecond, KeepaliveWait: 3 * time.Second}, func(w *wire, _ func()) { close(w.last().stalled) }},
 		"CallerLeft": {"the caller's time is over", Options{}, func(_ *wire, cancel func()) { cancel() }},
 	}
 	for name, tc := range cases {

@@ -13,7 +13,7 @@ func TestStepPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{planner.KindJoinNode: 2, planner.KindCreateVolume: 5, planner.KindAddBrick: 4}
+	want := map[string]int{planner.KindJoinNode: 2, planner.KindCreateVolume: 5, planner.KindAddBrick: 5}
 	for _, p := range plans {
 		if len(p.Steps) != want[p.Kind] {
 			t.Errorf("%s has %d steps, want %d", p.Kind, len(p.Steps), want[p.Kind])
