@@ -62,10 +62,14 @@ type Pod struct {
 
 // A ClaimView is what Kubernetes says of a claim.
 type ClaimView struct {
-	Bound   bool
-	Block   bool
-	Class   string
-	Message string // why it is not bound, if that is known
+	Bound bool
+	Block bool
+	Class string
+	Size  string // that it asks for; empty: none
+	// Lost: it is being deleted, or its volume is gone. A pod that has it must not
+	// let go of it.
+	Lost    bool
+	Message string // why it is not bound, or lost, if that is known
 }
 
 // A Device is a block device of a pod.

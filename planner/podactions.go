@@ -79,7 +79,7 @@ func (x ofNode) makePod() (outcome, error) {
 func (x ofNode) restart() (outcome, error) {
 	n := x.n
 	for _, o := range x.open {
-		if o.Plan.Kind == KindRestartNode && !o.gone {
+		if o.Plan.Kind == KindRestartNode && !o.gone && !o.yieldsTo(KindRestartNode, targetNode(n.name())) {
 			return lacks("waits for %s to end: pods are restarted one at a time", o.ref())
 		}
 	}
@@ -88,8 +88,17 @@ func (x ofNode) restart() (outcome, error) {
 			return lacks("waits for its turn: pods are restarted one at a time")
 		}
 	}
+	if bad := x.outside(n); bad != nil {
+		x.block(n.object(), bad)
+		return lacks("%s: %s", bad.reason, bad.message)
+	}
 	p := x.podParams(n)
-	steps := []journal.Step{step("pod", StepMakePod, journal.Compensatable, p)}
+	var steps []journal.Step
+	// A pod whose claims are not there would be gone, and none would come.
+	if missing := n.missingClaims(); len(missing) > 0 {
+		steps = append(steps, step("claims", StepMakeClaims, journal.Compensatable, ClaimsParams{Node: n.name(), Claims: missing}))
+	}
+	steps = append(steps, step("pod", StepMakePod, journal.Compensatable, p))
 	locks := []string{lockNode(n.name())}
 	if n.member {
 		// A pod that does not serve, perhaps for what it was declared before, must

@@ -28,6 +28,11 @@ import (
 //	delete-volume   the volume is there again, or its deletion  -
 //	                is no longer confirmed
 //
+// restart-node may be past its pivot and wait for a pod that never serves, for
+// what it was declared as. While nothing but waiting is left of it, the next
+// restart-node of the node takes its place in the moment it is planned; its heal
+// gates stand for those that were not passed. Until then it goes on waiting.
+//
 // Everything ends when the cluster goes. A kind that is not in the table, and an
 // operation this version cannot read, is left alone.
 var vanished = map[string]func(*cycle, *openOp) string{
@@ -64,8 +69,25 @@ func (c *cycle) supersede() {
 		case !o.PastPivot():
 			o.ending = true
 			c.out.Cancel = append(c.out.Cancel, Ending{Op: o.ID, Reason: why})
+		case o.Plan.Kind == KindRestartNode && o.OnlyWaits():
+			o.yields = why
 		}
 	}
+}
+
+// takeOver ends the operations whose place the draft takes.
+func (c *cycle) takeOver(d *draft) {
+	for _, o := range c.open {
+		if o.yieldsTo(d.kind, d.target) {
+			o.ending, o.gone = true, true
+			c.out.Supersede = append(c.out.Supersede, Ending{Op: o.ID, Reason: o.yields})
+		}
+	}
+}
+
+// yieldsTo reports whether an operation of a kind and target takes its place.
+func (o *openOp) yieldsTo(kind, target string) bool {
+	return o.yields != "" && !o.gone && o.Plan.Kind == kind && o.Plan.Target == target
 }
 
 func (c *cycle) preparing(o *openOp) string {

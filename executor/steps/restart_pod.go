@@ -9,8 +9,9 @@ import (
 )
 
 // restartPod lets a pod go that was made from an earlier description, so that
-// its StatefulSet makes the declared one, and waits until that serves. It is
-// behind the heal gate, which it evaluates itself right before (S1, S2, S14).
+// its StatefulSet makes the declared one. It is done when that is under way:
+// whether the new pod ever serves is what pod-ready waits for. It is behind the
+// heal gate, which it evaluates itself right before (S1, S2, S14).
 type restartPod struct{ base }
 
 // Probe compares the digest of the pod with the one that was planned.
@@ -30,11 +31,16 @@ func (b restartPod) Probe(ctx context.Context, t *executor.Turn) (executor.Obser
 		return seenAs(executor.Unseen, "%s", v.Message), nil
 	case v.Declares != p.Digest:
 		return seenAs(executor.Conflict, "the StatefulSet of %s declares another pod than the one planned", p.Node), nil
-	case v.Ready && v.Runs == p.Digest:
-		b.w.Changed(t.Scope())
-		return seenAs(executor.Done, "the pod of %s is the declared one and serves on %s", p.Node, v.Host), nil
-	case !v.Exists || v.Stopping || v.Runs == p.Digest:
+	case v.Stopping:
 		return seenAs(executor.InProgress, "%s", waitsFor(v)), nil
+	case v.Exists && v.Runs == p.Digest:
+		b.w.Changed(t.Scope())
+		return seenAs(executor.Done, "the pod of %s is the declared one", p.Node), nil
+	case !v.TakenUp:
+		return seenAs(executor.InProgress, "Kubernetes has not taken up yet how the pod of %s is declared now", p.Node), nil
+	case !v.Exists:
+		b.w.Changed(t.Scope())
+		return seenAs(executor.Done, "the pod of %s as it was declared before is gone", p.Node), nil
 	}
 	return seenAs(executor.NotDone, "the pod of %s still is as it was declared before", p.Node), nil
 }
@@ -55,6 +61,11 @@ func (b restartPod) Prepare(ctx context.Context, t *executor.Turn) (executor.Int
 	intent := executor.Intent{Originator: p.Node}
 	if !v.Running {
 		return intent, nil
+	}
+	for _, name := range sortedKeys(v.Claims) {
+		if c := v.Claims[name]; c.Lost { // a pod that runs keeps what it has
+			return intent, executor.Errorf(executor.Transient, "ClaimMissing", "the pod of %s must not go now: claim %s: %s", p.Node, name, c.Message)
+		}
 	}
 	s, err := b.look(ctx, t)
 	if err != nil {
