@@ -52,6 +52,8 @@ type Pod struct {
 	Declares, Runs string
 	// UID of the pod; Host is the Kubernetes node it runs on.
 	UID, Host string
+	// Running: its container runs, and is not being stopped: commands reach it.
+	Running bool
 	// Ready: glusterd serves. Reason and Message say why it does not: a condition
 	// reason (PodNotReady, PodUnschedulable).
 	Ready           bool

@@ -164,7 +164,7 @@ func (n *node) judgeNew() {
 	}
 	for _, d := range n.dirs {
 		if d.device == "" && d.seen && d.mount.Error != "" && !d.mount.Registered {
-			d.state, d.why = v1alpha1.BrickDirUnknown, "the pod has not been restarted with it yet"
+			d.state, d.why, d.later = v1alpha1.BrickDirUnknown, "the pod has not been restarted with it yet", true
 		}
 	}
 }

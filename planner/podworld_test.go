@@ -65,7 +65,7 @@ func (s *server) podSays(out Server) Server {
 		return out
 	}
 	p := s.pod.Pod
-	if !p.Ready {
+	if !p.Running {
 		reason := p.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonPodNotReady
@@ -94,12 +94,14 @@ func (w *world) podEnds(op journal.Plan, e EndState) {
 	if e.Node.Pod != "" {
 		w.made++
 		s.pod.Declared, s.pod.Ready, s.pod.Declares, s.pod.Runs = true, true, e.Node.Pod, e.Node.Pod
+		s.pod.Running, s.down = true, false
 		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.made)
 		w.made--
 	}
 	for _, st := range op.Steps {
 		switch st.Name {
 		case StepRemovePod:
+			s.pod.Running = false
 			s.pod.Declared, s.pod.Ready, s.pod.UID, s.pod.Runs, s.pod.Declares = false, false, "", "", ""
 		case StepFormatDevice:
 			var p DeviceParams
@@ -208,7 +210,13 @@ func doPod(w *world, a args) (string, error) {
 		n.Spec.Zone = a.one("edited")
 	}
 	if a.has("unready") {
-		p.Ready, p.Reason, p.Message = false, a.one("unready"), "says Kubernetes"
+		p.Ready, p.Running, p.Reason, p.Message = false, false, a.one("unready"), "says Kubernetes"
+	}
+	if a.has("up") {
+		p.Ready, p.Running, w.servers[n.Name].down = true, true, false
+	}
+	if a.has("hangs") { // its glusterd
+		p.Ready, p.Reason, p.Message, w.servers[n.Name].down = false, v1alpha1.ReasonPodNotReady, "its glusterd does not serve yet", true
 	}
 	for _, s := range a.all("more") {
 		n.Generation++

@@ -16,7 +16,9 @@ import (
 //	prepare-node    as above                                    release-node, or prepare-node
 //	join-node       its server may not be touched, or goes      release-node
 //	                a pod: another one is declared now
-//	restart-node    the node goes, or another pod is declared   restart-node
+//	restart-node    the node goes, or another pod is declared;  restart-node
+//	                its pod runs and no heal gate was planned,
+//	                or waits at one and does not run any more
 //	install-gate    its server may not be touched, or goes      -
 //	release-node    the node is there again                     prepare-node
 //	create-volume   the volume goes                             delete-volume, if it got so far
@@ -113,8 +115,31 @@ func (c *cycle) podDiffers(o *openOp) string {
 	if why := c.serverGoes(o); why != "" {
 		return why
 	}
-	if n := c.byName[o.nodeName()]; n.pod != nil && n.pod.digest != o.end.Node.Pod {
+	n := c.byName[o.nodeName()]
+	if n.pod != nil && n.pod.digest != o.end.Node.Pod {
 		return "another pod is declared now"
+	}
+	if o.Plan.Kind == KindRestartNode && n.member {
+		return c.gateDiffers(o, n)
+	}
+	return ""
+}
+
+// gateDiffers: a pod that runs goes behind the heal gate, one that does not run
+// must not wait at it. While the old one is there, either may become the other.
+func (c *cycle) gateDiffers(o *openOp, n *node) string {
+	seen := n.srv.Pod
+	if seen == nil || seen.Runs == o.end.Node.Pod {
+		return ""
+	}
+	gated := slices.Contains(o.Plan.Locks, lockPool)
+	k := o.Current()
+	waits := !o.started() || !o.PastPivot() && k < len(o.Steps) && o.Steps[k].Name == StepHealed
+	switch {
+	case gated && !seen.Running && waits:
+		return "its pod does not run any more, and need not wait until others can do without it"
+	case !gated && seen.Running:
+		return "its pod runs by now, and is let go only when others can do without it"
 	}
 	return ""
 }

@@ -21,8 +21,6 @@ import (
 // the cache's.
 type PodView struct {
 	planner.Pod
-	// Running: its container runs, and is not being stopped: commands reach it.
-	Running bool
 	// Stopping: it was told to stop. Going: its StatefulSet is being deleted.
 	Stopping, Going bool
 	// Exists: there is a pod of ours; else UID and Host are empty.

@@ -64,13 +64,13 @@ func TestLook(t *testing.T) {
 	}{
 		"Nothing": {"nobody made it yet", nil, PodView{Pod: planner.Pod{Reason: v1alpha1.ReasonPodNotReady}}, "there is no StatefulSet n1 yet"},
 		"Serves": {"all is well", []client.Object{testSet(), testPod(same)},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true}, Running: true, Exists: true}, ""},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true}, ""},
 		"TakenUp": {"the controller has seen what is declared", []client.Object{func() client.Object {
 			s := testSet()
 			s.Status.ObservedGeneration = 2
 			return s
 		}(), testPod(same)},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true}, Running: true, Exists: true, TakenUp: true}, ""},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true, TakenUp: true}, ""},
 		"Foreign": {"somebody else's StatefulSet", []client.Object{foreignSet, testPod(same)},
 			PodView{Pod: planner.Pod{Foreign: true, Reason: v1alpha1.ReasonNameTaken}}, "Anthill did not make it"},
 		"ForeignPod": {"somebody else's pod", []client.Object{testSet(), testPod(func(p *corev1.Pod) { p.Labels = nil })},
@@ -95,10 +95,10 @@ func TestLook(t *testing.T) {
 			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "no state"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true}, "it ended with 3 (Error): no state"},
 		"GlusterdDown": {"commands reach it", []client.Object{testSet(), testPod(notReady(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}))},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Running: true, Exists: true}, "its glusterd does not serve yet"},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady, Running: true}, Exists: true}, "its glusterd does not serve yet"},
 		"HostLost": {"the host does not report", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Status.Conditions[0] = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Message: "the host is lost"}
-		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Running: true, Exists: true}, "the host is lost"},
+		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady, Running: true}, Exists: true}, "the host is lost"},
 		"Evicted": {"it ended", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true}, "Evicted low on memory"},
@@ -107,7 +107,7 @@ func TestLook(t *testing.T) {
 			p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true, Stopping: true}, "is being stopped"},
 		"Orphan": {"a pod without its StatefulSet", []client.Object{testPod(same)},
-			PodView{Pod: planner.Pod{Runs: "d1", UID: "pod", Host: "host-1", Ready: true}, Running: true, Exists: true}, ""},
+			PodView{Pod: planner.Pod{Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

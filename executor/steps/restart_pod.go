@@ -3,9 +3,11 @@ package steps
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/crash"
+	"github.com/gluster/anthill/planner"
 )
 
 // restartPod lets a pod go that was made from an earlier description, so that
@@ -71,7 +73,11 @@ func (b restartPod) Prepare(ctx context.Context, t *executor.Turn) (executor.Int
 	if err != nil {
 		return intent, err
 	}
-	why, err := b.unhealed(ctx, t, s, healQuestion{node: p.Node, uuid: s.uuidOf(p.Node), without: !v.Ready})
+	uuid := s.uuidOf(p.Node)
+	if !passedGate(t) && s.hasBricks(uuid) {
+		return intent, executor.Errorf(executor.Transient, "NotHealed", "the pod of %s must not go now: it runs by now, and was not to when this was planned", p.Node)
+	}
+	why, err := b.unhealed(ctx, t, s, healQuestion{node: p.Node, uuid: uuid, without: !v.Ready})
 	if err != nil {
 		return intent, err
 	}
@@ -101,6 +107,31 @@ func (b restartPod) Act(ctx context.Context, t *executor.Turn) (json.RawMessage,
 	}
 	crash.Here("steps.pod-deleted", t.Op.Plan.Kind)
 	return nil, nil
+}
+
+// passedGate reports whether the heal gate was waited for before this step. One
+// look alone is not the gate (S1).
+func passedGate(t *executor.Turn) bool {
+	for i := range t.Op.Steps {
+		switch {
+		case t.Op.Steps[i].ID == t.Step.ID:
+			return false
+		case t.Op.Steps[i].Name == planner.StepHealed:
+			return true
+		}
+	}
+	return false
+}
+
+// hasBricks reports whether any server knows of a brick of the glusterd with this
+// UUID.
+func (s *sight) hasBricks(uuid string) bool {
+	for _, v := range s.obs.Servers {
+		if v.View != nil && slices.ContainsFunc(v.View.Volumes, func(vol planner.Volume) bool { return hasBrick(vol, uuid) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // uuidOf is the UUID of a node's glusterd, as it says or as it was recorded;

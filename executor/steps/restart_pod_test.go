@@ -104,12 +104,25 @@ func (b *box) brickOf(i int) string {
 	return brick.Host + ":" + brick.Path
 }
 
+// openGate is a heal gate that lets everything pass, for what comes behind it.
+var openGate = boxStep{planner.StepHealed, planner.HealedParams{Node: "nobody"}}
+
+// A pod that was not to run, and runs, has passed no gate: one look is none.
+func TestRestartWithoutAGate(t *testing.T) {
+	b := podPool(t, 8)
+	id := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	b.until(id, "the guard", b.waiting("it runs by now"))
+	if n := b.effects()["delete Pod n1-0"]; n != 0 {
+		t.Errorf("the pod was deleted %d times", n)
+	}
+}
+
 // The gate is looked at again right before: what went wrong since the wait for
 // it keeps the pod.
 func TestRestartGuards(t *testing.T) {
 	b := podPool(t, 3)
 	b.pool.SetHeal("v", b.brickOf(2), sim.Heal{Pending: 1})
-	id := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	id := b.plan(openGate, boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
 	b.until(id, "the guard", b.waiting("must not go now"))
 	if n := b.effects()["delete Pod n1-0"]; n != 0 {
 		t.Fatalf("the pod was deleted %d times", n)
@@ -138,7 +151,7 @@ func TestRestartOfAPodThatDoesNotRun(t *testing.T) {
 func TestRestartWaitsForTheDeclaration(t *testing.T) {
 	b := podPool(t, 6)
 	b.kube.Overlook(true)
-	id := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	id := b.plan(openGate, boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
 	b.until(id, "the declaration", b.waiting("has not taken up yet"))
 	if n := b.effects()["delete Pod n1-0"]; n != 0 {
 		t.Errorf("the pod was deleted %d times", n)
