@@ -50,13 +50,9 @@ func (c *call) crawls(v *volume) string {
 	at := c.reachable()
 	stamp := c.p.now().Format("Mon Jan _2 15:04:05 2006")
 	for i, br := range v.Bricks {
-		s := at[br.UUID]
-		if s == nil {
-			continue
-		}
 		fmt.Fprintf(&b, "------------------------------------------------\n\nCrawl statistics for brick no %d\nHostname of brick %s\n", i, br.Host)
-		if s.online(br) == nil {
-			continue // nothing is known of what cannot be read
+		if s := at[br.UUID]; s == nil || s.online(br) == nil {
+			continue // nobody tells of it
 		}
 		const counts = "Type of crawl: INDEX\nNo. of entries healed: 0\nNo. of entries in split-brain: 0\nNo. of heal failed entries: 0\n"
 		fmt.Fprintf(&b, "\nStarting time of crawl: %s\n\nEnding time of crawl: %s\n\n"+counts, stamp, stamp)
