@@ -44,6 +44,12 @@ func doCluster(w *world, a args) (string, error) {
 		v := int32(n)
 		c.Status.ReconcileVersion = &v
 	}
+	if a.has("policy") {
+		c.Spec.DeletionPolicy = v1alpha1.DeletionPolicy(a.one("policy"))
+	}
+	if a.has("confirm") {
+		c.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: a.one("confirm")}
+	}
 	if a.has("anchor") {
 		c.Status.Anchor = &v1alpha1.Anchor{Instance: a.one("anchor")}
 	}

@@ -84,10 +84,10 @@ func (w *world) podEnds(op journal.Plan, e EndState) {
 		return
 	}
 	if e.Node.Pod != "" {
-		w.made++
+		w.count++
 		s.pod.Declared, s.pod.Ready, s.pod.Declares, s.pod.Runs = true, true, e.Node.Pod, e.Node.Pod
-		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.made)
-		w.made--
+		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.count)
+		w.count--
 	}
 	for _, st := range op.Steps {
 		switch st.Name {
@@ -154,6 +154,9 @@ func doPod(w *world, a args) (string, error) {
 	if a.has("unready") {
 		p.Ready, p.Reason, p.Message = false, a.one("unready"), "says Kubernetes"
 	}
+	if a.has("lost") { // its StatefulSet was deleted by hand
+		p.Declared, p.Ready, p.UID, p.Runs, p.Declares = false, false, "", "", ""
+	}
 	p.Foreign = a.has("foreign")
 	p.Declared = p.Declared || p.Foreign
 	for name, holds := range a.pairs("holds") {
@@ -173,6 +176,7 @@ func doKubernetes(w *world, a args) (string, error) {
 	if a.has("classes") {
 		w.classes = a.all("classes")
 	}
+	w.made.command(a)
 	for name, n := range a.pairs("hosts") {
 		if w.hosts == nil {
 			w.hosts = map[string]int{}

@@ -33,7 +33,7 @@ const (
 
 // templates asks for the nodes of the cluster's templates.
 func (c *cycle) templates() {
-	if c.idle != "" || c.cluster.DeletionTimestamp != nil {
+	if c.idle != "" {
 		return
 	}
 	object := clusterObject(c.cluster.Name)

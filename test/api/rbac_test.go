@@ -37,8 +37,8 @@ func TestOperatorRights(t *testing.T) {
 			right{gluster, "glusternodes", "", ns, []string{"create", "update", "delete"}}, // of templates
 			right{"", "secrets", "", ns, []string{"get"}},
 			right{events, "events", "", ns, []string{"create", "patch"}},
-			right{"", "services", "", ns, []string{"get", "create", "update"}},
-			right{"", "persistentvolumeclaims", "", ns, []string{"get", "list", "watch", "create"}},
+			right{"", "services", "", ns, []string{"get", "create", "update", "delete"}},
+			right{"", "persistentvolumeclaims", "", ns, []string{"get", "list", "watch", "create", "delete"}},
 			right{"apps", "statefulsets", "", ns, []string{"get", "list", "watch", "create", "update", "delete"}},
 			right{"", "pods", "", ns, []string{"get", "list", "watch", "delete"}},
 			right{"", "pods", "exec", ns, []string{"create", "get"}},
@@ -52,14 +52,14 @@ func TestOperatorRights(t *testing.T) {
 		{"", "secrets", "", "", []string{"list", "watch"}},
 		{"", "pods", "", "gluster", []string{"create", "update", "patch", "deletecollection"}},
 		{"", "pods", "attach", "gluster", []string{"create", "get"}},
-		{"", "services", "", "gluster", []string{"list", "watch", "patch", "delete"}},
-		{"", "persistentvolumeclaims", "", "gluster", []string{"update", "patch", "delete", "deletecollection"}},
+		{"", "services", "", "gluster", []string{"list", "watch", "patch", "deletecollection"}},
+		{"", "persistentvolumeclaims", "", "gluster", []string{"update", "patch", "deletecollection"}},
 		{"apps", "statefulsets", "", "gluster", []string{"patch", "deletecollection"}},
 		{"apps", "statefulsets", "scale", "gluster", []string{"get", "update", "patch"}},
 		{"", "configmaps", "", "anthill-system", []string{"get", "create"}},
 		{"", "nodes", "", "", []string{"get", "watch", "update", "patch"}},
 		{"storage.k8s.io", "storageclasses", "", "", []string{"get", "watch", "create", "update", "delete"}},
-		{"", "persistentvolumes", "", "", []string{"get", "list"}},
+		{"", "persistentvolumes", "", "", []string{"get", "watch", "create", "update", "patch", "delete", "deletecollection"}},
 		{leases, "leases", "", "gluster", []string{"get", "create", "update"}},
 		{leases, "leases", "", "anthill-system", []string{"list", "watch", "delete"}},
 		{"rbac.authorization.k8s.io", "clusterroles", "", "", []string{"get", "bind", "escalate"}},
@@ -69,16 +69,20 @@ func TestOperatorRights(t *testing.T) {
 	// Of the whole Kubernetes, in both installations.
 	landscape := []right{{"", "nodes", "", "", []string{"list"}}, {"storage.k8s.io", "storageclasses", "", "", []string{"list"}}}
 
+	// Of the whole Kubernetes, of an operator for all namespaces only.
+	volumes := right{"", "persistentvolumes", "", "", []string{"list"}}
+
 	t.Run("ClusterWide", func(t *testing.T) {
-		expect(t, user, true, append(watched("gluster"), append(watched("any-other"), lease)...)...)
+		expect(t, user, true, append(watched("gluster"), append(watched("any-other"), lease, volumes)...)...)
 		expect(t, user, true, landscape...)
 		expect(t, user, false, never...)
 	})
 	t.Run("Namespaced", func(t *testing.T) {
 		unbind(t, "anthill-operator")
+		unbind(t, "anthill-operator-volumes")
 		expect(t, user, true, append(watched("gluster"), lease)...)
 		expect(t, user, true, landscape...)
-		expect(t, user, false, append(never, watched("any-other")...)...)
+		expect(t, user, false, append(never, append(watched("any-other"), volumes)...)...)
 	})
 }
 
