@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -104,6 +105,23 @@ func (c *cycle) strayPod(name string) draft {
 	}
 }
 
+// made is what Anthill made for the cluster; nothing, if that is not known.
+func (c *cycle) made() *Made {
+	if l := c.s.Observed.Leaving; l != nil && l.Made != nil {
+		return l.Made
+	}
+	return &Made{}
+}
+
+// removes reports whether an operation removes the claim of this UID.
+func (o *openOp) removes(uid string) bool {
+	return slices.ContainsFunc(o.Plan.Steps, func(s journal.Step) bool {
+		var p RemoveClaimsParams
+		return s.Name == StepRemoveClaims && json.Unmarshal(s.Params, &p) == nil &&
+			slices.ContainsFunc(p.Claims, func(ref ObjectRef) bool { return ref.UID == uid })
+	})
+}
+
 // purgeClaims plans, for each node, that its claims go.
 func (c *cycle) purgeClaims(m *Made) string {
 	var nodes, held []string
@@ -158,12 +176,7 @@ func (c *cycle) purgeNode(node string, claims []ObjectRef) draft {
 // claimsHeld says of a node's claims that are to go what holds them.
 func (c *cycle) claimsHeld(node string) []string {
 	var out []string
-	l := c.s.Observed.Leaving
-	if l == nil || l.Made == nil {
-		return nil
-	}
-	for i := range l.Made.Claims {
-		claim := &l.Made.Claims[i]
+	for _, claim := range c.made().Claims {
 		switch {
 		case claim.Node != node || claim.Foreign != "":
 		case len(claim.Users) > 0:
@@ -185,8 +198,8 @@ func (c *cycle) releasePurged() outcome {
 			stays = append(stays, n.name()+" ("+what+")")
 		}
 	}
-	for i := range c.s.Observed.Leaving.Made.Claims {
-		if claim := &c.s.Observed.Leaving.Made.Claims[i]; claim.Foreign != "" {
+	for _, claim := range c.made().Claims {
+		if claim.Foreign != "" {
 			stays = append(stays, fmt.Sprintf("claim %s (%s)", claim.Name, claim.Foreign))
 		}
 	}

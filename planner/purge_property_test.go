@@ -154,6 +154,9 @@ func drawUsers(t *rapid.T, w *world) {
 		if rapid.IntRange(0, 3).Draw(t, "mounted") == 0 {
 			w.made.claims[i].Users = []string{"job"}
 		}
+		if rapid.IntRange(0, 15).Draw(t, "named") == 0 {
+			w.made.claims[i].Foreign = "GlusterNode x names it"
+		}
 	}
 	if rapid.IntRange(0, 3).Draw(t, "labelled") == 0 {
 		w.made.claims = append(w.made.claims, MadeClaim{Name: fmt.Sprint("theirs-", len(w.made.claims)), Node: "c1-t-0", UID: w.made.uid(), Foreign: "made by hand"})

@@ -244,13 +244,18 @@ func (c *cycle) volumeReturns(o *openOp) string {
 	return ""
 }
 
-// kept says why the data of a cluster is to be kept after all.
-func (c *cycle) kept(*openOp) string {
+// kept says why the data of a cluster, or a claim of it, is to be kept after all.
+func (c *cycle) kept(o *openOp) string {
 	switch {
 	case !c.deleting():
 		return "the GlusterCluster is there again"
 	case !c.cluster.Purges():
 		return "spec.deletionPolicy is " + string(v1alpha1.DeletionRetain) + " now"
+	}
+	for _, claim := range c.made().Claims {
+		if claim.Foreign != "" && o.removes(claim.UID) {
+			return "claim " + claim.Name + " stays: " + claim.Foreign
+		}
 	}
 	return ""
 }

@@ -78,8 +78,8 @@ func TestOperatorRights(t *testing.T) {
 		expect(t, user, false, never...)
 	})
 	t.Run("Namespaced", func(t *testing.T) {
-		unbind(t, "anthill-operator")
-		unbind(t, "anthill-operator-volumes")
+		unbind(t, "anthill-operator", gluster, "glustervolumes")
+		unbind(t, "anthill-operator-volumes", "", "persistentvolumes")
 		expect(t, user, true, append(watched("gluster"), lease)...)
 		expect(t, user, true, landscape...)
 		expect(t, user, false, append(never, append(watched("any-other"), volumes)...)...)
@@ -155,8 +155,8 @@ func get(t *testing.T, kind, name string) (*unstructured.Unstructured, error) {
 }
 
 // unbind takes a ClusterRoleBinding away for the length of a test, and waits
-// until the server acts on it.
-func unbind(t *testing.T, name string) {
+// until the server acts on it: the operator may no longer list a resource.
+func unbind(t *testing.T, name, group, resource string) {
 	t.Helper()
 	was, err := get(t, "ClusterRoleBinding", name)
 	if err != nil {
@@ -173,7 +173,7 @@ func unbind(t *testing.T, name string) {
 			t.Errorf("binding %q again: %v", name, err)
 		}
 	})
-	awaitRights(t, "system:serviceaccount:anthill-system:anthill-operator", "any-other", false)
+	awaitRights(t, "system:serviceaccount:anthill-system:anthill-operator", group, resource, "any-other", false)
 }
 
 // bindUser binds a ClusterRole to a user in a namespace, for the length of a
@@ -185,5 +185,5 @@ func bindUser(t *testing.T, role, user, ns string) {
 	o.Object["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
 	o.Object["subjects"] = []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}}
 	created(t, o)
-	awaitRights(t, user, ns, true)
+	awaitRights(t, user, gluster, "glustervolumes", ns, true)
 }
