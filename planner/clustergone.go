@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/journal/view"
 	"github.com/gluster/anthill/planner/procedure"
 )
 
@@ -242,7 +243,12 @@ func (c *cycle) claimsStay(n *node) string {
 func (c *cycle) waitsFor(o *openOp) string {
 	text := o.ref()
 	n := c.byName[o.nodeName()]
-	switch {
+	switch s := o.Suspended; {
+	case o.State == view.Suspended && s != nil:
+		text += " is parked (" + s.Cause + "): " + s.Message
+		if s.Next != "" {
+			text += ", next: " + s.Next
+		}
 	case o.Plan.Kind == KindReleaseNode && n != nil && n.srv.Pod != nil && n.srv.Message != "":
 		text += ": " + n.srv.Message
 	case o.Plan.Kind == KindPurgeNode:

@@ -30,6 +30,10 @@ func init() {
 }
 
 func doCluster(w *world, a args) (string, error) {
+	if w.cluster == nil { // somebody creates it again
+		w.cluster = &v1alpha1.GlusterCluster{ObjectMeta: w.meta("c1")}
+		w.ended = nil
+	}
 	c := w.cluster
 	c.Generation++
 	c.Spec.Paused = a.has("paused")

@@ -151,6 +151,9 @@ func doPod(w *world, a args) (string, error) {
 		n.Generation++
 		n.Spec.Zone = a.one("edited")
 	}
+	if a.has("declared") {
+		p.Declared, p.Declares, p.UID = true, "d", "pod-"+n.Name
+	}
 	if a.has("unready") {
 		p.Ready, p.Reason, p.Message = false, a.one("unready"), "says Kubernetes"
 	}

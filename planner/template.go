@@ -63,7 +63,7 @@ func (c *cycle) templates() {
 		}
 	}
 	for _, n := range c.nodes {
-		if why := c.surplus(n); why != "" && !n.deleting() {
+		if why := c.surplus(n); why != "" && !n.deleting() && !c.deleting() { // it goes with the cluster
 			c.block(object, problemf(v1alpha1.ReasonRemoveNodeNotSupported, "%s; this version cannot take nodes out, it stays", why))
 		}
 	}
