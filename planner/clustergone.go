@@ -63,7 +63,9 @@ func (c *cycle) nodeGoesWith(n *node, gone bool) outcome {
 	case !gone:
 		return unfinished("goes with the cluster")
 	case n.cr.IsPod() && c.cluster.Purges():
-		stays = "its pod is gone; " + n.ofPerson() + " stays, with all data"
+		if stays = n.ofPerson(); stays != "" {
+			stays = "its pod is gone; " + stays + " stays, with all data"
+		}
 	case n.known || n.member:
 	default:
 		stays = ""
@@ -255,8 +257,8 @@ func (c *cycle) waitsFor(o *openOp) string {
 		if holds := c.claimsHeld(o.nodeName()); len(holds) > 0 {
 			text += ": " + strings.Join(holds, ", ")
 		}
-		if !c.cluster.Purges() {
-			text += "; it had begun before spec.deletionPolicy was set to " + string(v1alpha1.DeletionRetain) + ", and cannot be taken back"
+		if o.PastPivot() && (!c.cluster.Purges() || c.unpurgeable() != nil) {
+			text += "; it had begun when that was declared and confirmed, and cannot be taken back"
 		}
 	}
 	return text
