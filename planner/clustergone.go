@@ -142,8 +142,13 @@ func (c *cycle) endings() []string {
 }
 
 // begun reports whether pods were taken away because the cluster goes, or claims
-// were. That is not turned back: what was removed would be made anew, empty.
+// were. That is not turned back: what was removed would be made anew, empty. The
+// journal may have forgotten that pods were, and then they are made again with
+// all that is on their claims; that claims were is seen too.
 func (c *cycle) begun() bool {
+	if slices.ContainsFunc(c.nodes, (*node).emptied) {
+		return true
+	}
 	for _, o := range c.open {
 		if o.started() && o.leaves() {
 			return true
@@ -234,7 +239,7 @@ func (c *cycle) purgedNodes() []string {
 
 // claimsStay says what stays of a node of a template whose pod is gone.
 func (c *cycle) claimsStay(n *node) string {
-	if slices.Contains(c.purgedNodes(), n.name()) {
+	if n.emptied() || slices.Contains(c.purgedNodes(), n.name()) {
 		return ""
 	}
 	return "the claims of the node stay, with all data"

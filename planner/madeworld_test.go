@@ -3,6 +3,7 @@ package planner
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -46,6 +47,21 @@ func (w *world) leaving() *Leaving {
 		slices.Sort(l.Made.Pods)
 	}
 	return l
+}
+
+// withClaims adds the claims that were made for a node to what is seen of its pod.
+func (w *world) withClaims(name string, s Server) Server {
+	if s.Pod == nil {
+		return s
+	}
+	claims := maps.Clone(s.Pod.Claims)
+	for i := range w.made.claims {
+		if c := &w.made.claims[i]; c.Node == name && claims != nil {
+			claims[c.Name] = ClaimView{Bound: true}
+		}
+	}
+	s.Pod.Claims = claims
+	return s
 }
 
 // madeEnds makes true what an operation declared of claims and Service.

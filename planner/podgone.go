@@ -91,6 +91,18 @@ func (n *node) podless() bool {
 	return seen != nil && (!seen.Declared || seen.Foreign)
 }
 
+// emptied reports whether a node of a template was in the pool, and has neither a
+// pod nor all of the claims that were made for it.
+func (n *node) emptied() bool {
+	if n.cr.Annotations[v1alpha1.AnnotationTemplate] == "" || n.recorded == "" || !n.podless() {
+		return false
+	}
+	return slices.ContainsFunc(TemplateClaims(n.name()), func(name string) bool {
+		_, there := n.srv.Pod.Claims[name]
+		return !there
+	})
+}
+
 // goesAlone reports whether a node that is being deleted with its cluster goes
 // before it: one that was made from a template, and whose pod is gone.
 func (n *node) goesAlone() bool {

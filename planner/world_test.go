@@ -133,7 +133,7 @@ func (w *world) volume(name string) *v1alpha1.GlusterVolume {
 func (w *world) observed() Observed {
 	o := Observed{Servers: map[string]Server{}, GateDigest: w.digest, Heals: w.heals, Classes: w.classes, Hosts: w.hosts}
 	for name, s := range w.servers {
-		o.Servers[name] = s.podSays(w.says(name, s))
+		o.Servers[name] = w.withClaims(name, s.podSays(w.says(name, s)))
 	}
 	o.Leaving = w.leaving()
 	return o
