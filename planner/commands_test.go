@@ -171,6 +171,9 @@ func doDelete(w *world, a args) (string, error) {
 	if a.has("confirm") {
 		o.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: a.one("confirm")}
 	}
+	if a.has("unconfirm") {
+		o.Annotations = nil
+	}
 	if a.has("gone") {
 		w.remove(map[string]string{"node": "GlusterNode", "volume": "GlusterVolume"}[strings.Split(a.first(), "/")[0]] + "/" + o.Name)
 		return "", nil

@@ -51,12 +51,12 @@ func (c *cycle) volumeGone(v *volume) outcome {
 	case c.poolID == "" || (v.cr.Status.VolumeID == "" && len(c.pool.members) == 0):
 		return c.release(v.object(), "") // it was never made
 	case !v.seen:
-		c.block(v.object(), problemf(v1alpha1.ReasonQuorumLost, "no glusterd of the pool answers; the volume is deleted when all do"))
+		c.block(v.object(), problemf(v1alpha1.ReasonQuorumLost, "no glusterd of the pool answers; the volume is deleted when all do%s", c.unconfirm()))
 		return unfinished("no glusterd of the pool answers")
 	}
 	if p := c.held(); p != nil && v.g != nil {
 		if p.reason != "" {
-			c.block(v.object(), problemf(p.reason, "the volume is not deleted now: %s", p.message))
+			c.block(v.object(), problemf(p.reason, "the volume is not deleted now: %s%s", p.message, c.unconfirm()))
 		}
 		return unfinished("not deleted now: %s", p.message)
 	}
@@ -71,6 +71,15 @@ func (c *cycle) volumeGone(v *volume) outcome {
 	}
 	out, _ := c.want(v.removal())
 	return out
+}
+
+// unconfirm is the other way on for a volume that cannot be deleted now, whose
+// cluster waits for it: a server that is lost must not keep it for ever.
+func (c *cycle) unconfirm() string {
+	if !c.deleting() {
+		return ""
+	}
+	return "; to let the cluster go without that, remove the volume's annotation " + v1alpha1.AnnotationConfirmDelete
 }
 
 // staysOf says what is left of a volume whose object goes with the cluster, or
