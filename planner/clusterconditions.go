@@ -8,7 +8,7 @@ import (
 
 func (c *cycle) clusterConditions() {
 	object := clusterObject(c.cluster.Name)
-	if p := c.trouble(); p != nil {
+	if p := c.trouble(); p != nil && !c.deleting() { // else what its deletion waits for is of more interest
 		c.block(object, p)
 	}
 	rest := v1alpha1.NotProgressing(v1alpha1.ReasonConverged, "")

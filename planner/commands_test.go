@@ -30,6 +30,10 @@ func init() {
 }
 
 func doCluster(w *world, a args) (string, error) {
+	if w.cluster == nil { // somebody creates it again
+		w.cluster = &v1alpha1.GlusterCluster{ObjectMeta: w.meta("c1")}
+		w.ended = nil
+	}
 	c := w.cluster
 	c.Generation++
 	c.Spec.Paused = a.has("paused")
@@ -43,6 +47,12 @@ func doCluster(w *world, a args) (string, error) {
 		}
 		v := int32(n)
 		c.Status.ReconcileVersion = &v
+	}
+	if a.has("policy") {
+		c.Spec.DeletionPolicy = v1alpha1.DeletionPolicy(a.one("policy"))
+	}
+	if a.has("confirm") {
+		c.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: a.one("confirm")}
 	}
 	if a.has("anchor") {
 		c.Status.Anchor = &v1alpha1.Anchor{Instance: a.one("anchor")}
@@ -160,6 +170,9 @@ func doDelete(w *world, a args) (string, error) {
 	}
 	if a.has("confirm") {
 		o.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: a.one("confirm")}
+	}
+	if a.has("unconfirm") {
+		o.Annotations = nil
 	}
 	if a.has("gone") {
 		w.remove(map[string]string{"node": "GlusterNode", "volume": "GlusterVolume"}[strings.Split(a.first(), "/")[0]] + "/" + o.Name)

@@ -16,7 +16,7 @@ import (
 var weights = []string{
 	v1alpha1.ReasonOwnedByOtherInstance, v1alpha1.ReasonUnsupportedVersion, v1alpha1.ReasonClusterNotFound,
 	v1alpha1.ReasonServerClaimed, v1alpha1.ReasonForeignServer, v1alpha1.ReasonVolumeExistsWithoutMarker,
-	v1alpha1.ReasonRemoveNodeNotSupported, v1alpha1.ReasonConfirmationMissing, v1alpha1.ReasonQuorumLost,
+	v1alpha1.ReasonRemoveNodeNotSupported, v1alpha1.ReasonConfirmationMissing, v1alpha1.ReasonPurgeRefused, v1alpha1.ReasonQuorumLost,
 	v1alpha1.ReasonPeerRejected, v1alpha1.ReasonViewsDiffer, v1alpha1.ReasonForeignPeer, v1alpha1.ReasonFenceIncomplete,
 	v1alpha1.ReasonOperationSuspended, v1alpha1.ReasonIntentAbandoned, v1alpha1.ReasonGoalNotSeen,
 }

@@ -33,6 +33,8 @@ type cycle struct {
 	// others is set when another operator instance owns the pool: not even an
 	// object is let go then.
 	others bool
+	// podsAway: nothing is left of a cluster that goes but its nodes.
+	podsAway bool
 
 	out     Decision
 	blocked map[string][]problem // by object

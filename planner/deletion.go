@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
@@ -36,7 +35,7 @@ func running(ops []*openOp) *openOp {
 // volumeGone brings a volume whose object is being deleted to where the object
 // may go: deleted if that was confirmed, else left as it is.
 func (c *cycle) volumeGone(v *volume) outcome {
-	confirmed, mistaken := v.cr.DeleteConfirmed()
+	confirmed, _ := v.cr.DeleteConfirmed()
 	if c.others {
 		return unfinished("%s", c.idle)
 	}
@@ -47,22 +46,17 @@ func (c *cycle) volumeGone(v *volume) outcome {
 		return unfinished("waits for %s to end", o.ref())
 	}
 	switch {
-	case mistaken:
-		c.block(v.object(), problemf(v1alpha1.ReasonConfirmationMissing,
-			"annotation %s is %q, the volume's name is %q: correct it to delete the volume, remove it to keep the volume",
-			v1alpha1.AnnotationConfirmDelete, v.cr.Annotations[v1alpha1.AnnotationConfirmDelete], v.name()))
-		return unfinished("the confirmation is mistaken")
 	case !confirmed:
-		return c.release(v.object(), v.stays(c.poolID))
+		return c.release(v.object(), c.staysOf(v))
 	case c.poolID == "" || (v.cr.Status.VolumeID == "" && len(c.pool.members) == 0):
 		return c.release(v.object(), "") // it was never made
 	case !v.seen:
-		c.block(v.object(), problemf(v1alpha1.ReasonQuorumLost, "no glusterd of the pool answers; the volume is deleted when all do"))
+		c.block(v.object(), problemf(v1alpha1.ReasonQuorumLost, "no glusterd of the pool answers; the volume is deleted when all do%s", c.unconfirm()))
 		return unfinished("no glusterd of the pool answers")
 	}
 	if p := c.held(); p != nil && v.g != nil {
 		if p.reason != "" {
-			c.block(v.object(), problemf(p.reason, "the volume is not deleted now: %s", p.message))
+			c.block(v.object(), problemf(p.reason, "the volume is not deleted now: %s%s", p.message, c.unconfirm()))
 		}
 		return unfinished("not deleted now: %s", p.message)
 	}
@@ -77,6 +71,25 @@ func (c *cycle) volumeGone(v *volume) outcome {
 	}
 	out, _ := c.want(v.removal())
 	return out
+}
+
+// unconfirm is the other way on for a volume that cannot be deleted now, whose
+// cluster waits for it: a server that is lost must not keep it for ever.
+func (c *cycle) unconfirm() string {
+	if !c.deleting() {
+		return ""
+	}
+	return "; to let the cluster go without that, remove the volume's annotation " + v1alpha1.AnnotationConfirmDelete
+}
+
+// staysOf says what is left of a volume whose object goes with the cluster, or
+// without it.
+func (c *cycle) staysOf(v *volume) string {
+	stays := v.stays(c.poolID)
+	if stays != "" && c.deleting() && c.cluster.Purges() && c.unpurgeable() == nil {
+		return fmt.Sprintf("volume %s is not deleted by itself: its data goes with the claims of GlusterCluster %s", v.name(), c.cluster.Name)
+	}
+	return stays
 }
 
 // stays says what is left of a volume whose object goes.
@@ -186,48 +199,4 @@ func (c *cycle) nodeGone(n *node) outcome {
 		end:   EndState{Node: &NodeEnd{Name: n.name(), Released: true}},
 	})
 	return out
-}
-
-// clusterGone lets a cluster go when nothing is under way any more. Everything
-// stays on the servers, which remember the pool.
-func (c *cycle) clusterGone() outcome {
-	object := clusterObject(c.cluster.Name)
-	if c.others {
-		return unfinished("%s", c.idle)
-	}
-	var waits []string
-	for _, o := range c.open {
-		if !o.gone {
-			waits = append(waits, o.ref())
-		}
-	}
-	for _, v := range c.volumes {
-		if confirmed, _ := v.cr.DeleteConfirmed(); v.deleting() && confirmed && !slices.Contains(c.out.Release, v.object()) {
-			waits = append(waits, v.object())
-		}
-	}
-	if len(waits) > 0 {
-		c.block(object, problemf(v1alpha1.ReasonWaitingForDeletion, "the cluster goes when these have ended: %s", listed(waits)))
-		return unfinished("waits for %s", listed(waits))
-	}
-	if why := c.podsGone(); why != "" {
-		c.block(object, problemf(v1alpha1.ReasonWaitingForDeletion, "%s", why))
-		return unfinished("%s", why)
-	}
-	if c.poolID == "" {
-		return c.release(object, "")
-	}
-	stays := fmt.Sprintf("pool %s stays as it is", c.poolID)
-	if m := c.pool.members; len(m) > 0 {
-		stays += ", with servers " + listed(names(m))
-	}
-	if view := c.pool.view(); view != nil && len(view.Volumes) > 0 {
-		var vols []string
-		for i := range view.Volumes {
-			vols = append(vols, view.Volumes[i].Name)
-		}
-		slices.Sort(vols)
-		stays += " and volumes " + listed(vols)
-	}
-	return c.release(object, stays+"; a GlusterCluster with the same servers takes it up again")
 }

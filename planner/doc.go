@@ -19,7 +19,10 @@
 //     action in a file of its kind (clusteractions.go, nodeactions.go,
 //     volumeactions.go, options.go) that compares and, where something is amiss,
 //     drafts an operation. intent.go makes plans of drafts, or says why not.
-//   - deletion.go brings what is being deleted to where it may go.
+//   - deletion.go and podgone.go bring volumes and nodes that are being deleted to
+//     where they may go, protected.go says what keeps a volume. clustergone.go is
+//     the cycle of a cluster that is being deleted, purge.go the removal of its
+//     data.
 //   - status.go and the *conditions.go files say what is seen.
 //
 // testdata holds the scenarios as transcripts that read without the code.

@@ -18,6 +18,8 @@ type EndState struct {
 	// Set and Reset are options of the volume, or cluster-wide without one.
 	Set   map[string]string `json:"set,omitempty"`
 	Reset []string          `json:"reset,omitempty"`
+	// Purged: what Anthill made for the cluster as a whole is gone.
+	Purged bool `json:"purged,omitempty"`
 }
 
 // NodeEnd is what will be true of a server.
@@ -29,7 +31,8 @@ type NodeEnd struct {
 	Dirs     []string `json:"dirs,omitempty"` // registered
 	Joined   bool     `json:"joined,omitempty"`
 	Released bool     `json:"released,omitempty"`
-	Pod      string   `json:"pod,omitempty"` // digest of what it runs
+	Pod      string   `json:"pod,omitempty"`    // digest of what it runs
+	Purged   bool     `json:"purged,omitempty"` // its claims are gone
 }
 
 // VolumeEnd is what will be true of a volume.

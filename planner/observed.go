@@ -17,6 +17,9 @@ type Observed struct {
 	// Hosts counts, for each node with an affinity, the Kubernetes nodes it
 	// selects; a node that is missing was not asked.
 	Hosts map[string]int
+	// Leaving is what Kubernetes has that something which is being deleted depends
+	// on; nil: nothing is, and nobody asked.
+	Leaving *Leaving
 }
 
 // A Server is one server's own view.

@@ -72,6 +72,9 @@ func after(s, prefix string) string {
 
 func (o *openOp) started() bool { return o.State != view.Planned }
 
+// completed reports whether an operation that has ended reached its goal.
+func (o *openOp) completed() bool { return o.State == view.Completed }
+
 // counts reports whether the end state may be taken as if it were so.
 func (o *openOp) counts() bool { return !o.ending && o.unreadable == "" }
 

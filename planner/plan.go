@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
-	"github.com/gluster/anthill/planner/procedure"
 )
 
 // Plan decides what follows from a snapshot of one cluster. It is pure: the
@@ -30,6 +29,7 @@ func (k *procedures) plan(s Snapshot) Decision {
 	c.findMembers()
 	c.judgeStrangers()
 	c.findVolumes()
+	c.protect()
 	c.stand()
 
 	p, err := k.clusters.NewestCompatible(deployed(c.cluster))
@@ -38,8 +38,7 @@ func (k *procedures) plan(s Snapshot) Decision {
 		c.idle = "the procedure is not known"
 		c.block(clusterObject(c.cluster.Name), problemf(v1alpha1.ReasonUnsupportedVersion, "%s", err))
 	case c.deleting():
-		c.supersede()
-		c.last()
+		c.leave(k, p)
 	default:
 		if c.idle == "" {
 			c.supersede()
@@ -114,7 +113,9 @@ func (c *cycle) run(k *procedures, cluster *clusterP) {
 	c.out.Results, c.out.Plan = report(r.Results), append(c.out.Plan, r.Changes...)
 	for _, n := range c.nodes {
 		if n.deleting() {
-			c.goes("nodeReleased", c.out.NodeResults, n.name(), c.nodeGone(n))
+			if !c.deleting() { // else it goes with the cluster
+				c.goes("nodeReleased", c.out.NodeResults, n.name(), c.nodeGone(n))
+			}
 			continue
 		}
 		r := nodes.Run(ofNode{c, n})
@@ -126,12 +127,13 @@ func (c *cycle) run(k *procedures, cluster *clusterP) {
 		converged = converged && r.Converged
 	}
 	for _, v := range c.volumes {
-		if v.deleting() {
-			c.goes("volumeDeleted", c.out.VolumeResults, v.name(), c.volumeGone(v))
-			continue
+		if !v.going() {
+			r := volumes.Run(ofVolume{c, v})
+			c.out.VolumeResults[v.name()], c.out.Plan = report(r.Results), append(c.out.Plan, r.Changes...)
 		}
-		r := volumes.Run(ofVolume{c, v})
-		c.out.VolumeResults[v.name()], c.out.Plan = report(r.Results), append(c.out.Plan, r.Changes...)
+		if v.deleting() && !(v.going() && c.deleting()) { // these came first
+			c.volumeGoes(v)
+		}
 	}
 	if converged && c.idle == "" && len(c.nodes) > 0 {
 		c.out.ReconcileVersion = &version
@@ -142,34 +144,6 @@ func (c *cycle) run(k *procedures, cluster *clusterP) {
 func (c *cycle) goes(action string, results map[string][]Result, name string, out outcome) {
 	results[name] = []Result{{Name: action, Status: string(out.Status), Message: out.Message}}
 	c.out.Plan = append(c.out.Plan, out.Changes...)
-}
-
-// last is the cycle of a cluster that is being deleted: confirmed deletions of
-// volumes are carried out, all else is retained.
-func (c *cycle) last() {
-	for _, v := range c.volumes {
-		if v.deleting() {
-			c.goes("volumeDeleted", c.out.VolumeResults, v.name(), c.volumeGone(v))
-		}
-	}
-	out := c.clusterGone()
-	c.out.Results = []Result{{Name: "clusterReleased", Status: string(out.Status), Message: out.Message}}
-	for _, n := range c.nodes {
-		switch {
-		case !n.deleting():
-		case n.goesAlone():
-			c.goes("nodeReleased", c.out.NodeResults, n.name(), c.release(n.object(), "the claims of the node stay, with all data"))
-		case out.Status != procedure.True:
-			c.goes("nodeReleased", c.out.NodeResults, n.name(), unfinished("goes with the cluster"))
-		case n.known || n.member:
-			c.goes("nodeReleased", c.out.NodeResults, n.name(), c.release(n.object(), fmt.Sprintf("the server at %s stays in pool %s as it is", n.address(), c.poolID)))
-		default:
-			c.goes("nodeReleased", c.out.NodeResults, n.name(), c.release(n.object(), ""))
-		}
-	}
-	if out.Status == procedure.True {
-		c.idle = "the cluster goes"
-	}
 }
 
 // orphans says of nodes and volumes that their cluster does not exist. Nothing

@@ -92,11 +92,11 @@ func (w *world) podEnds(op journal.Plan, e EndState) {
 		return
 	}
 	if e.Node.Pod != "" {
-		w.made++
+		w.count++
 		s.pod.Declared, s.pod.Ready, s.pod.Declares, s.pod.Runs = true, true, e.Node.Pod, e.Node.Pod
 		s.pod.Running, s.down = true, false
-		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.made)
-		w.made--
+		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.count)
+		w.count--
 	}
 	for _, st := range op.Steps {
 		switch st.Name {
@@ -209,6 +209,9 @@ func doPod(w *world, a args) (string, error) {
 		n.Generation++
 		n.Spec.Zone = a.one("edited")
 	}
+	if a.has("declared") {
+		p.Declared, p.Declares, p.UID = true, "d", "pod-"+n.Name
+	}
 	if a.has("unready") {
 		p.Ready, p.Running, p.Reason, p.Message = false, false, a.one("unready"), "says Kubernetes"
 	}
@@ -228,6 +231,9 @@ func doPod(w *world, a args) (string, error) {
 	}
 	if a.has("runs") { // what another release made
 		p.Declares, p.Runs = a.one("runs"), a.one("runs")
+	}
+	if a.has("undeclared") { // its StatefulSet was deleted by hand
+		p.Declared, p.Ready, p.Running, p.UID, p.Runs, p.Declares = false, false, false, "", "", ""
 	}
 	p.Foreign = a.has("foreign")
 	p.Declared = p.Declared || p.Foreign
@@ -254,6 +260,7 @@ func doKubernetes(w *world, a args) (string, error) {
 	if a.has("classes") {
 		w.classes = a.all("classes")
 	}
+	w.made.command(a)
 	for name, n := range a.pairs("hosts") {
 		if w.hosts == nil {
 			w.hosts = map[string]int{}

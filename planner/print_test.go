@@ -32,7 +32,7 @@ func doPlan(w *world, a args) (string, error) {
 	for _, name := range d.Remove {
 		fmt.Fprintf(&b, "delete GlusterNode/%s\n", name)
 	}
-	first := w.made
+	first := w.count
 	for i, p := range d.Plan {
 		fmt.Fprintf(&b, "op%d %s", first+i+1, planned(d, first, p))
 		if a.has("params") {

@@ -24,6 +24,9 @@ func drawWorld(t *rapid.T) *world {
 	w.digests = rapid.Bool().Draw(t, "digests")
 	if rapid.Bool().Draw(t, "pods") {
 		w.image = "gluster:1"
+		if rapid.Bool().Draw(t, "templates") {
+			drawTemplate(t, w)
+		}
 	}
 	for i := range rapid.IntRange(0, 6).Draw(t, "nodes") {
 		drawNode(t, w, fmt.Sprintf("n%d", i))
@@ -68,7 +71,7 @@ func happen(t *rapid.T, w *world) {
 		}
 		return rapid.SampledFrom(w.nodes).Draw(t, "node")
 	}
-	switch rapid.IntRange(0, 22).Draw(t, "event") {
+	switch rapid.IntRange(0, 25).Draw(t, "event") {
 	case 21:
 		if w.image != "" {
 			w.image = rapid.SampledFrom([]string{"gluster:1", "gluster:2"}).Draw(t, "image")
@@ -148,6 +151,15 @@ func happen(t *rapid.T, w *world) {
 		if rapid.IntRange(0, 9).Draw(t, "really") == 0 {
 			now := metav1.NewTime(time.Unix(1, 0))
 			w.cluster.DeletionTimestamp = &now
+			drawPurge(t, w)
+		}
+	case 23:
+		drawPurge(t, w)
+	case 24:
+		drawUsers(t, w)
+	case 25:
+		if w.image != "" && w.cluster.DeletionTimestamp == nil {
+			drawTemplate(t, w)
 		}
 	case 16:
 		w.cluster.Spec.Paused = rapid.IntRange(0, 4).Draw(t, "paused") == 0
@@ -251,6 +263,9 @@ func TestPlanning(t *testing.T) {
 			return
 		}
 		checkOpen(t, w)
+		if len(d.TemplateNodes)+len(d.Remove) > 0 {
+			return // other objects are there now
+		}
 		again := Plan(w.snapshot())
 		if len(again.Plan)+len(again.Supersede)+len(again.Cancel)+len(again.Release) > 0 || again.PoolID != "" {
 			t.Fatalf("planned again with the decision in force:\nfirst %s\nagain %s", brief(d), brief(again))
@@ -295,12 +310,13 @@ func checkPlan(t *rapid.T, w *world, d Decision) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.Key, err)
 		}
-		if end.Node != nil && w.servers[end.Node.Name].unreachable != "" {
+		if end.Node != nil && w.servers[end.Node.Name].unreachable != "" && !takesAway(p.Plan.Kind) {
 			t.Fatalf("%s: planned for a server that does not answer", p.Key)
 		}
 		if end.Node != nil && end.Node.Released && w.servers[end.Node.Name].member && w.cluster.DeletionTimestamp == nil {
 			t.Fatalf("%s: the server is in the pool", p.Key)
 		}
+		checkPurge(t, w, &p.Plan, d.Release)
 		if end.Volume != nil && len(end.Volume.Bricks) > 0 {
 			checkSets(t, w, end.Volume)
 		}
@@ -345,15 +361,19 @@ func checkOpen(t *rapid.T, w *world) {
 	restarts := 0
 	for i := range w.open {
 		o := &w.open[i]
-		if o.Plan.Kind == KindRestartNode && o.State != view.Cancelling {
+		// One that need not pass the heal gate is of a pod that does not run.
+		if o.Plan.Kind == KindRestartNode && o.State != view.Cancelling && slices.Contains(o.Plan.Locks, lockPool) {
 			if restarts++; restarts > 1 {
-				t.Fatalf("%d pods are to be restarted at once (S2)", restarts)
+				t.Fatalf("%d pods that run are to be restarted at once (S2)", restarts)
 			}
 		}
 		if other, twice := live[o.Plan.Intent]; twice && o.State != view.Cancelling && w.op(other).State != view.Cancelling {
 			t.Fatalf("%s of %s is planned twice: %s and %s", o.Plan.Kind, o.Plan.Target, other, o.ID)
 		}
 		live[o.Plan.Intent] = o.ID
+		if !o.PastPivot() && o.State != view.Cancelling {
+			checkPurge(t, w, &o.Plan, nil)
+		}
 	}
 }
 
@@ -366,6 +386,16 @@ func TestEverythingSettles(t *testing.T) {
 			return
 		}
 		w.cluster.Spec.Paused, w.ended = false, nil
+		w.made.users, w.made.unknown = nil, ""
+		if w.cluster.Purges() && w.cluster.DeletionTimestamp != nil { // a person decides
+			w.cluster.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: w.cluster.Name}
+			if slices.ContainsFunc(w.nodes, func(n *v1alpha1.GlusterNode) bool { return !n.IsPod() }) {
+				w.cluster.Spec.DeletionPolicy = v1alpha1.DeletionRetain
+			}
+		}
+		for i := range w.made.claims {
+			w.made.claims[i].Users, w.made.claims[i].Going = nil, ""
+		}
 		for _, s := range w.servers {
 			s.unreachable, s.down, s.cut, s.hides, s.dead = "", false, false, map[string]bool{}, map[string]bool{}
 			if s.pod != nil {
@@ -377,12 +407,14 @@ func TestEverythingSettles(t *testing.T) {
 			}
 		}
 		for range 60 {
+			purged := w.cluster.Purges()
 			d := Plan(w.snapshot())
 			w.obey(d)
 			if w.cluster == nil {
+				checkPurged(t, w, purged)
 				return
 			}
-			if len(w.open) == 0 && len(d.Plan)+len(d.Release) == 0 {
+			if len(w.open) == 0 && len(d.Plan)+len(d.Release)+len(d.TemplateNodes)+len(d.Remove) == 0 {
 				checkRest(t, w, d)
 				return
 			}

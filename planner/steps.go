@@ -30,6 +30,9 @@ const (
 	StepHealed       = "healed@1"        // HealedParams; waiting: the heal gate (S1)
 	StepRestartPod   = "restart-pod@1"   // PodParams
 	StepRemovePod    = "remove-pod@1"    // RemovePodParams
+	// Of a cluster that goes with its data.
+	StepRemoveClaims  = "remove-claims@1"  // RemoveClaimsParams
+	StepRemoveService = "remove-service@1" // RemoveServiceParams
 
 	StepMakeBricks    = "make-bricks@1"    // BricksParams
 	StepCreateVolume  = "create-volume@1"  // CreateParams; receipt VolumeReceipt
@@ -56,6 +59,26 @@ type RemovePodParams struct {
 	// it any more. Bricks are no reason to keep the pod then: they stay where they
 	// are, on the claims. Else a pod whose server holds a brick is not removed.
 	Whole bool `json:"whole,omitempty"`
+}
+
+// RemoveClaimsParams: claims of a node go, with the data on them. Each is the one
+// with this UID, whatever has its name by then.
+type RemoveClaimsParams struct {
+	Node   string      `json:"node"`
+	Claims []ObjectRef `json:"claims"`
+}
+
+// RemoveServiceParams: the Service of the cluster goes, if it is the one with
+// this UID.
+type RemoveServiceParams struct {
+	Cluster string `json:"cluster"`
+	UID     string `json:"uid"`
+}
+
+// An ObjectRef is one object in Kubernetes, and no other of its name.
+type ObjectRef struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
 }
 
 // A Member is a server of the pool: name of the GlusterNode, and the name peers
@@ -274,6 +297,8 @@ const (
 	KindAddBrick      = "add-brick"
 	KindSetOptions    = "set-options"
 	KindDeleteVolume  = "delete-volume"
+	KindPurgeNode     = "purge-node"
+	KindPurgeCluster  = "purge-cluster"
 )
 
 // podSpecVersion changes when pods of this release differ from those of an

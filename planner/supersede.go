@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/gluster/anthill/apis/v1alpha1"
 )
 
 // What ends what. An open operation whose goal has vanished is superseded if it
@@ -27,16 +29,20 @@ import (
 //	                not started: the number of sets differs     add-brick
 //	set-options     what it has goes; a value it sets, or       set-options
 //	                resets, is wanted differently now
-//	delete-volume   the volume is there again, or its deletion  -
-//	                is no longer confirmed
+//	delete-volume   the volume is there again or used, or its   -
+//	                deletion is no longer confirmed
+//	purge-node,     the data is to be kept                      -
+//	purge-cluster
 //
 // restart-node may be past its pivot and wait for a pod that never serves, for
 // what it was declared as. While nothing but waiting is left of it, the next
 // restart-node of the node takes its place in the moment it is planned; its heal
 // gates stand for those that were not passed. Until then it goes on waiting.
 //
-// Everything ends when the cluster goes. A kind that is not in the table, and an
-// operation this version cannot read, is left alone.
+// Everything ends when the cluster goes, but what takes away what belongs to it:
+// that ends, as far as it has not begun, when something stands against the
+// cluster's deletion. A kind that is not in the table, and an operation this
+// version cannot read, is left alone.
 var vanished = map[string]func(*cycle, *openOp) string{
 	KindBootstrapPool: (*cycle).preparing,
 	KindPrepareNode:   (*cycle).preparing,
@@ -48,6 +54,8 @@ var vanished = map[string]func(*cycle, *openOp) string{
 	KindAddBrick:      (*cycle).growing,
 	KindSetOptions:    (*cycle).optionsDiffer,
 	KindDeleteVolume:  (*cycle).volumeReturns,
+	KindPurgeNode:     (*cycle).kept,
+	KindPurgeCluster:  (*cycle).kept,
 }
 
 // supersede ends the operations whose goal has vanished.
@@ -57,22 +65,20 @@ func (c *cycle) supersede() {
 		if rule == nil || o.unreadable != "" || o.ending {
 			continue
 		}
-		why := rule(c, o)
-		if n := c.byName[o.nodeName()]; o.Plan.Kind == KindReleaseNode && n != nil && n.cr.IsPod() && c.deleting() {
-			why = ""
-		} else if c.deleting() && o.Plan.Kind != KindDeleteVolume {
-			why = "the GlusterCluster is being deleted"
-		}
+		c.end(o, rule(c, o))
+	}
+}
+
+// endAll ends what is open because the cluster goes.
+func (c *cycle) endAll() {
+	for _, o := range c.open {
+		n := c.byName[o.nodeName()]
 		switch {
-		case why == "":
-		case !o.started():
-			o.ending, o.gone = true, true
-			c.out.Supersede = append(c.out.Supersede, Ending{Op: o.ID, Reason: why})
-		case !o.PastPivot():
-			o.ending = true
-			c.out.Cancel = append(c.out.Cancel, Ending{Op: o.ID, Reason: why})
-		case o.Plan.Kind == KindRestartNode && o.OnlyWaits():
-			o.yields = why
+		case vanished[o.Plan.Kind] == nil, o.unreadable != "", o.ending, o.leaves():
+		case o.Plan.Kind == KindDeleteVolume:
+		case o.Plan.Kind == KindReleaseNode && n != nil && n.cr.IsPod():
+		default:
+			c.end(o, "the GlusterCluster is being deleted")
 		}
 	}
 }
@@ -90,6 +96,33 @@ func (c *cycle) takeOver(d *draft) {
 // yieldsTo reports whether an operation of a kind and target takes its place.
 func (o *openOp) yieldsTo(kind, target string) bool {
 	return o.yields != "" && !o.gone && o.Plan.Kind == kind && o.Plan.Target == target
+}
+
+// stay ends what takes away what belongs to the cluster, because something
+// stands against that now. A pod that is being taken away is gone as good as
+// already.
+func (c *cycle) stay(why string) {
+	for _, o := range c.open {
+		if !o.leaves() || o.unreadable != "" || o.ending || (o.Plan.Kind == KindReleaseNode && o.started()) {
+			continue
+		}
+		c.end(o, why)
+	}
+}
+
+// end ends an operation, if there is a reason for it.
+func (c *cycle) end(o *openOp, why string) {
+	switch {
+	case why == "":
+	case !o.started():
+		o.ending, o.gone = true, true
+		c.out.Supersede = append(c.out.Supersede, Ending{Op: o.ID, Reason: why})
+	case !o.PastPivot():
+		o.ending = true
+		c.out.Cancel = append(c.out.Cancel, Ending{Op: o.ID, Reason: why})
+	case o.Plan.Kind == KindRestartNode && o.OnlyWaits():
+		o.yields = why
+	}
 }
 
 func (c *cycle) preparing(o *openOp) string {
@@ -158,25 +191,29 @@ func (c *cycle) serverGoes(o *openOp) string {
 }
 
 func (c *cycle) nodeReturns(o *openOp) string {
-	if n := c.byName[o.nodeName()]; n != nil && !n.deleting() {
-		return "the GlusterNode is there again"
+	n := c.byName[o.nodeName()]
+	switch {
+	case n == nil || n.deleting():
+		return ""
+	case c.deleting() && n.cr.IsPod():
+		return "" // its pod goes with the cluster
 	}
-	return ""
+	return "the GlusterNode is there again"
 }
 
-func (c *cycle) volumeGoes(o *openOp) (*volume, string) {
+func (c *cycle) ofGoing(o *openOp) (*volume, string) {
 	v := c.volume(o.volumeName())
 	switch {
 	case v == nil:
 		return nil, "there is no GlusterVolume " + o.volumeName() + " any more"
-	case v.deleting():
+	case v.going():
 		return v, "the GlusterVolume is being deleted"
 	}
 	return v, ""
 }
 
 func (c *cycle) creating(o *openOp) string {
-	v, why := c.volumeGoes(o)
+	v, why := c.ofGoing(o)
 	if why != "" || o.started() {
 		return why
 	}
@@ -194,7 +231,7 @@ func (c *cycle) creating(o *openOp) string {
 }
 
 func (c *cycle) growing(o *openOp) string {
-	v, why := c.volumeGoes(o)
+	v, why := c.ofGoing(o)
 	if why != "" || o.started() {
 		return why
 	}
@@ -210,7 +247,7 @@ func (c *cycle) growing(o *openOp) string {
 func (c *cycle) optionsDiffer(o *openOp) string {
 	var s optionSet
 	if o.end.Volume != nil {
-		v, why := c.volumeGoes(o)
+		v, why := c.ofGoing(o)
 		if why != "" {
 			return why
 		}
@@ -248,6 +285,24 @@ func (c *cycle) volumeReturns(o *openOp) string {
 		return "the GlusterVolume is there again"
 	case !confirmed:
 		return "the deletion is no longer confirmed"
+	case v.protected != nil:
+		return v.protected.message
+	}
+	return ""
+}
+
+// kept says why the data of a cluster, or a claim of it, is to be kept after all.
+func (c *cycle) kept(o *openOp) string {
+	switch {
+	case !c.deleting():
+		return "the GlusterCluster is there again"
+	case !c.cluster.Purges():
+		return "spec.deletionPolicy is " + string(v1alpha1.DeletionRetain) + " now"
+	}
+	for _, claim := range c.made().Claims {
+		if claim.Foreign != "" && o.removes(claim.UID) {
+			return "claim " + claim.Name + " stays: " + claim.Foreign
+		}
 	}
 	return ""
 }

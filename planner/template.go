@@ -33,7 +33,7 @@ const (
 
 // templates asks for the nodes of the cluster's templates.
 func (c *cycle) templates() {
-	if c.idle != "" || c.cluster.DeletionTimestamp != nil {
+	if c.idle != "" {
 		return
 	}
 	object := clusterObject(c.cluster.Name)
@@ -71,7 +71,7 @@ func (c *cycle) templates() {
 		}
 	}
 	for _, n := range c.nodes {
-		if why := c.surplus(n); why != "" && !n.deleting() {
+		if why := c.surplus(n); why != "" && !n.deleting() && !c.deleting() { // it goes with the cluster
 			c.block(object, problemf(v1alpha1.ReasonRemoveNodeNotSupported, "%s; this version cannot take nodes out, it stays", why))
 		}
 	}

@@ -27,6 +27,9 @@ type volume struct {
 	bricks []brick
 	sets   int
 	waits  string // for what a placement waits; it passes by itself
+
+	users     string   // PersistentVolumes that use it
+	protected *problem // what keeps it although it is being deleted
 }
 
 // A brick of a volume, with who carries it.

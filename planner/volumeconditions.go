@@ -12,10 +12,10 @@ import (
 
 func (c *cycle) volumeConditions(v *volume) {
 	object := v.object()
-	if v.wrong != nil && !v.deleting() {
+	if v.wrong != nil && !v.going() {
 		c.block(object, v.wrong)
 	}
-	if p := c.held(); p != nil && p.reason != "" && !v.deleting() && v.seen && (v.g == nil || v.sets < v.layout().Sets()) {
+	if p := c.held(); p != nil && p.reason != "" && !v.going() && v.seen && (v.g == nil || v.sets < v.layout().Sets()) {
 		c.block(object, p)
 	}
 	rest := v1alpha1.NotProgressing(v1alpha1.ReasonConverged, "")

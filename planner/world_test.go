@@ -40,10 +40,11 @@ type world struct {
 	image   string
 	classes []string
 	hosts   map[string]int
+	made    madeThings
 
 	open, ended []view.Op
 	tombstones  map[string]view.Tombstone
-	made        int
+	count       int // of what was made
 	clock       int
 }
 
@@ -134,6 +135,7 @@ func (w *world) observed() Observed {
 	for name, s := range w.servers {
 		o.Servers[name] = s.podSays(w.says(name, s))
 	}
+	o.Leaving = w.leaving()
 	return o
 }
 
@@ -256,8 +258,8 @@ func (w *world) obey(d Decision) []journal.OpID {
 	keys := map[string]journal.OpID{}
 	var ids []journal.OpID
 	for _, p := range d.Plan {
-		w.made++
-		id := opID(w.made)
+		w.count++
+		id := opID(w.count)
 		for _, k := range p.After {
 			p.Plan.After = append(p.Plan.After, keys[k])
 		}
@@ -379,6 +381,7 @@ func (w *world) finish(id journal.OpID) error {
 		w.endNode(done.Plan.Scope, e)
 		w.podEnds(done.Plan, e)
 	}
+	w.madeEnds(done.Plan)
 	if e.Volume != nil {
 		w.endVolume(done, e)
 		return nil

@@ -42,4 +42,7 @@ const (
 	// EventRetained: an object was deleted and what it stood for stays in
 	// gluster as it is.
 	EventRetained = "Retained"
+	// EventPurged (Warning): a cluster was deleted, and its data was removed with
+	// the claims it was on. The note says what stays, and where.
+	EventPurged = "Purged"
 )

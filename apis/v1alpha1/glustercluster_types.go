@@ -14,8 +14,9 @@ import (
 // id (status.poolID) that every server remembers, so that no server is ever
 // claimed by two pools.
 //
-// Deleting a GlusterCluster retains everything: servers, peers, volumes and
-// data stay exactly as they are, only Anthill stops looking after them.
+// Deleting a GlusterCluster retains all data: servers outside Kubernetes, peers
+// and volumes stay exactly as they are, of nodes that are pods the claims stay.
+// See deletionPolicy for how to remove the data too.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -91,7 +92,30 @@ type GlusterClusterSpec struct {
 	// no third state. Default: false.
 	// +optional
 	Paused bool `json:"paused,omitempty"`
+
+	// deletionPolicy says what becomes of the data when this object is deleted.
+	// Retain keeps it: of nodes that are pods the claims stay, and the same
+	// objects created again take them up. Purge removes, once no pod is left, the
+	// claims that were made for nodeTemplates with all data on them, and whatever
+	// else Anthill made; nothing of that can be undone. Purge counts only together
+	// with the annotation anthill.gluster.org/confirm-delete, whose value is the
+	// name of this object; without it the deletion waits. Claims and devices that
+	// a person named, and servers outside Kubernetes, are never erased.
+	// Default: Retain.
+	// +optional
+	// +kubebuilder:validation:Enum=Retain;Purge
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
+
+// A DeletionPolicy says what becomes of data when the object that describes it
+// is deleted.
+type DeletionPolicy string
+
+// The deletion policies.
+const (
+	DeletionRetain DeletionPolicy = "Retain"
+	DeletionPurge  DeletionPolicy = "Purge"
+)
 
 // NodeTemplate describes nodes that Anthill makes: GlusterNodes named
 // <cluster>-<template>-<number>, each with claims of its own. What is edited in

@@ -72,5 +72,20 @@ func (n *GlusterNode) BrickDirs() []BrickDir {
 	return dirs
 }
 
+// Claims are the PersistentVolumeClaims that the node names: for its state, then
+// for its storage.
+func (n *GlusterNode) Claims() []string {
+	var names []string
+	if n.Spec.State != nil && n.Spec.State.PVCName != "" {
+		names = append(names, n.Spec.State.PVCName)
+	}
+	for i := range n.Spec.Storage {
+		if c := n.Spec.Storage[i].PVCName; c != "" {
+			names = append(names, c)
+		}
+	}
+	return names
+}
+
 // Dir is the directory for bricks on this storage.
 func (s *Storage) Dir() BrickDir { return BrickDir(BricksDir + "/" + s.Name) }

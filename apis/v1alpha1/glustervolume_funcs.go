@@ -1,6 +1,10 @@
 package v1alpha1
 
-import "fmt"
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // A LayoutKind names the one field of a VolumeLayout that is set.
 type LayoutKind string
@@ -90,6 +94,10 @@ func (l *VolumeLayout) String() string {
 // the object: confirmed is true when AnnotationConfirmDelete has the object's
 // name; mistaken is true when it is there with any other value.
 func (v *GlusterVolume) DeleteConfirmed() (confirmed, mistaken bool) {
-	value, ok := v.Annotations[AnnotationConfirmDelete]
-	return ok && value == v.Name, ok && value != v.Name
+	return deleteConfirmed(&v.ObjectMeta)
+}
+
+func deleteConfirmed(m *metav1.ObjectMeta) (confirmed, mistaken bool) {
+	value, ok := m.Annotations[AnnotationConfirmDelete]
+	return ok && value == m.Name, ok && value != m.Name
 }

@@ -13,6 +13,10 @@ const (
 	// deleted in gluster and its brick directories are renamed below
 	// .anthill-retired. Nothing is erased. Without the annotation, deleting the
 	// object leaves the volume, its data and its mounts as they are.
+	//
+	// On a GlusterCluster with spec.deletionPolicy Purge, likewise with its own
+	// name as value, it makes deleting the object remove all data that is on
+	// claims of its templates.
 	AnnotationConfirmDelete = "anthill.gluster.org/confirm-delete"
 )
 
@@ -27,6 +31,15 @@ const (
 	// the same namespace, that an object was made for.
 	LabelCluster = "anthill.gluster.org/cluster"
 	LabelNode    = "anthill.gluster.org/node"
+)
+
+// Labels on a PersistentVolume, which is of no namespace, that name the
+// GlusterVolume whose data it gives to pods. While such a PersistentVolume
+// exists, neither that GlusterVolume nor its cluster goes. Whoever makes the
+// PersistentVolume sets them.
+const (
+	LabelVolumeNamespace = "anthill.gluster.org/namespace"
+	LabelVolume          = "anthill.gluster.org/volume"
 )
 
 // AnnotationPodDigest on a StatefulSet and on its pod tells from which

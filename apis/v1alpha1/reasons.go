@@ -91,6 +91,10 @@ const (
 	// ReasonPeerRejected: a peer is in the state Rejected. Nothing is changed
 	// meanwhile.
 	ReasonPeerRejected = "PeerRejected"
+	// ReasonPurgeRefused: the cluster is being deleted with the deletionPolicy
+	// Purge and has servers outside Kubernetes, which are never erased. Set
+	// Retain, or delete their GlusterNodes first.
+	ReasonPurgeRefused = "PurgeRefused"
 	// ReasonForeignPeer: the pool has a peer that no GlusterNode describes. It
 	// is left alone; create a GlusterNode for it or detach it by hand.
 	ReasonForeignPeer = "ForeignPeer"
@@ -176,7 +180,9 @@ const (
 	ReasonLayoutDiffers = "LayoutDiffers"
 	// ReasonConfirmationMissing: the object is being deleted and
 	// AnnotationConfirmDelete is there with another value than its name.
-	// Correct it to delete the volume, or remove it to retain the volume.
+	// Correct it to delete the volume, or remove it to retain the volume. On a
+	// cluster: its deletionPolicy is Purge, and the annotation is missing or has
+	// another value than its name.
 	ReasonConfirmationMissing = "ConfirmationMissing"
 )
 

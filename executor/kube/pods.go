@@ -13,21 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/executor/kube/object"
 )
 
 // Pods makes, changes and removes what nodes that are pods consist of. Reads are
 // live. Every change carries the resource version and UID of what was read, and
-// none is made to an object without our labels. Claims are made, never changed
-// or removed. Safe for concurrent use.
+// none is made to an object without our labels. Claims are made, never changed,
+// and removed only of a cluster that goes with its data. Safe for concurrent use.
 type Pods struct {
 	Roster *Roster
 	Client client.Client // not served from a cache
 }
 
 // owner is the field owner of all that Pods writes.
-const owner = client.FieldOwner(v1alpha1.FieldOwner + "-pods")
+const owner = client.FieldOwner(object.MadeBy)
 
 // callMax is how long one request may take.
 const callMax = 30 * time.Second

@@ -87,6 +87,11 @@ func (c *Cache) Pool(ctx context.Context, cluster *v1alpha1.GlusterCluster, node
 	return c.observe(ctx, cluster.Status.PoolID, nodes, max, true)
 }
 
+// Leaving is what the Observer tells, never from memory.
+func (c *Cache) Leaving(ctx context.Context, cluster *v1alpha1.GlusterCluster) *planner.Leaving {
+	return c.Observer.Leaving(ctx, cluster)
+}
+
 func (c *Cache) observe(ctx context.Context, pool string, nodes []v1alpha1.GlusterNode, max time.Duration, plans bool) planner.Observed {
 	e := c.entry(pool)
 	e.mu.Lock()

@@ -26,6 +26,17 @@ type Observer struct {
 	// Pods and Landscape tell of nodes that are pods; nil: nobody asks Kubernetes.
 	Pods      *kube.PodReader
 	Landscape *kube.Landscape
+	// Ties tells what depends on what is being deleted; nil: nobody asks.
+	Ties *kube.Ties
+}
+
+// Leaving tells what in Kubernetes the cluster, or volumes of it, depend on that
+// are being deleted. It is not shared with others: what it says must not be old.
+func (o *Observer) Leaving(ctx context.Context, cluster *v1alpha1.GlusterCluster) *planner.Leaving {
+	if o.Ties == nil {
+		return nil
+	}
+	return o.Ties.Leaving(ctx, cluster)
 }
 
 // Pool observes the servers of a cluster's nodes. It never fails as a whole: a

@@ -13,7 +13,7 @@ import (
 // into which no command can be sent is a server that does not answer, and
 // Kubernetes knows best why.
 func (o *Observer) pod(ctx context.Context, n *v1alpha1.GlusterNode, seen planner.Server) planner.Server {
-	v, err := o.Pods.Look(ctx, kube.KeyOf(n), claims(n))
+	v, err := o.Pods.Look(ctx, kube.KeyOf(n), n.Claims())
 	if err != nil {
 		// Nothing may be concluded from a pod that could not be looked at.
 		return planner.Server{Reason: v1alpha1.ReasonPodNotReady, Message: fmt.Sprintf("looking at the pod: %v", err)}
@@ -23,20 +23,6 @@ func (o *Observer) pod(ctx context.Context, n *v1alpha1.GlusterNode, seen planne
 	}
 	seen.Pod = &v.Pod
 	return seen
-}
-
-// claims are those a node names.
-func claims(n *v1alpha1.GlusterNode) []string {
-	var names []string
-	if n.Spec.State != nil && n.Spec.State.PVCName != "" {
-		names = append(names, n.Spec.State.PVCName)
-	}
-	for i := range n.Spec.Storage {
-		if c := n.Spec.Storage[i].PVCName; c != "" {
-			names = append(names, c)
-		}
-	}
-	return names
 }
 
 // landscape adds what pods can be placed on, if a node is one.

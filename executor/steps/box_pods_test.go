@@ -161,8 +161,11 @@ func (b *box) plan(steps ...boxStep) journal.OpID {
 		switch s.name {
 		case planner.StepPodReady, planner.StepHealed:
 			stage = journal.Waiting
-		case planner.StepRestartPod:
+		case planner.StepRestartPod, planner.StepRemoveClaims:
 			stage = journal.Pivot
+		}
+		if i > 0 && s.name == steps[0].name && stage == journal.Pivot {
+			stage = journal.Retriable
 		}
 		if i > 0 && steps[0].name == planner.StepHealed && stage == journal.Compensatable {
 			stage = journal.Retriable

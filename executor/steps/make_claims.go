@@ -14,7 +14,7 @@ import (
 )
 
 // makeClaims makes the claims of a node that a template describes. They are
-// never changed and never removed here: they hold data, or the identity of a
+// never changed, and never removed here: they hold data, or the identity of a
 // peer. It does not wait until they are bound, which may take a pod.
 type makeClaims struct{ base }
 

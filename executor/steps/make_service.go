@@ -11,7 +11,8 @@ import (
 )
 
 // makeService makes the headless Service by which the pods of a cluster have
-// names. It stays when they go: it is nobody's in particular.
+// names. It stays when they go, unless the cluster goes with its data: it is
+// nobody's in particular.
 type makeService struct{ base }
 
 // Probe compares the Service.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gluster/anthill/executor"
 	"github.com/gluster/anthill/executor/kube"
+	"github.com/gluster/anthill/planner"
 )
 
 // Pods is how steps see and change what nodes that are pods consist of.
@@ -29,6 +30,18 @@ type Pods interface {
 	DeletePod(ctx context.Context, k kube.PodKey, uid string) error
 	// RemoveSet removes the node's StatefulSet, and nothing else.
 	RemoveSet(ctx context.Context, k kube.PodKey) error
+
+	// Kept says why the data of the node's cluster is to be kept, as its object
+	// says at this moment; empty if it is to be removed.
+	Kept(ctx context.Context, k kube.PodKey) (string, error)
+	// Made is what Anthill made for the node's cluster.
+	Made(ctx context.Context, k kube.PodKey) (*planner.Made, error)
+	// Claim and RemoveClaim look at and remove one claim of the node, Service and
+	// RemoveService the Service of its cluster: the one of this UID and no other.
+	Claim(ctx context.Context, k kube.PodKey, ref planner.ObjectRef) (kube.Remnant, error)
+	RemoveClaim(ctx context.Context, k kube.PodKey, ref planner.ObjectRef) error
+	Service(ctx context.Context, k kube.PodKey, ref planner.ObjectRef) (kube.Remnant, error)
+	RemoveService(ctx context.Context, k kube.PodKey, ref planner.ObjectRef) error
 }
 
 // podKey names the node of a step.

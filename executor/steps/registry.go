@@ -29,6 +29,8 @@ func Registry(w World) (*executor.Registry, error) {
 		executor.Spec{Name: planner.StepHealed, Step: healed{b}, Safety: executor.Idempotent, MaxWait: 30 * 24 * time.Hour},
 		executor.Spec{Name: planner.StepRestartPod, Step: restartPod{b}, Safety: executor.Idempotent},
 		executor.Spec{Name: planner.StepRemovePod, Step: removePod{b}, Safety: executor.Idempotent},
+		executor.Spec{Name: planner.StepRemoveClaims, Step: removeClaims{b}, Safety: executor.Idempotent},
+		executor.Spec{Name: planner.StepRemoveService, Step: removeService{b}, Safety: executor.Idempotent},
 		executor.Spec{Name: planner.StepFormatDevice, Step: formatDevice{b}, Safety: executor.Idempotent, Timeout: gate.FormatDeadline + time.Minute},
 		executor.Spec{Name: planner.StepMountDevice, Step: mountDevice{b}, Safety: executor.Idempotent, Timeout: gate.MountDeadline + time.Minute},
 		executor.Spec{Name: planner.StepMakeBricks, Step: makeBricks{b}, Safety: executor.Idempotent},

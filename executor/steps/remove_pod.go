@@ -21,6 +21,10 @@ type removePod struct{ base }
 // StatefulSet; then it is deleted by another attempt.
 const collectMax = time.Minute
 
+// stopMax is how long a pod may take to end before the message says what a person
+// can do; it is longer than any pod of ours is given.
+const stopMax = 5 * time.Minute
+
 // Probe looks at StatefulSet and pod.
 func (b removePod) Probe(ctx context.Context, t *executor.Turn) (executor.Observation, error) {
 	p, v, err := b.seenPod(ctx, t)
@@ -36,8 +40,13 @@ func (b removePod) Probe(ctx context.Context, t *executor.Turn) (executor.Observ
 		return seenAs(executor.NotDone, "the pod of %s is there without its StatefulSet", p.Node), nil
 	case v.Exists && !v.Stopping:
 		return seenAs(executor.InProgress, "Kubernetes has not let the pod of %s go yet", p.Node), nil
+	case v.Exists && t.Started != nil && t.Now.Sub(t.Step.StartedAt) > stopMax:
+		// Kubernetes does not give up a pod whose host it does not hear from: it may
+		// still be writing.
+		return seenAs(executor.InProgress, "the pod of %s has not ended on host %s in %s; if that host is off for good: kubectl delete pod %s-0 --force --grace-period=0",
+			p.Node, v.Host, stopMax, p.Node), nil
 	case v.Exists:
-		return seenAs(executor.InProgress, "the pod of %s is being stopped", p.Node), nil
+		return seenAs(executor.InProgress, "the pod of %s is being stopped on host %s", p.Node, v.Host), nil
 	}
 	b.w.Changed(t.Scope())
 	return seenAs(executor.Done, "%s has no pod", p.Node), nil

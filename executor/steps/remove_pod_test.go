@@ -77,3 +77,17 @@ func TestRemovePodsOfWholeCluster(t *testing.T) {
 		t.Error("the StatefulSet is still there, or a claim is gone")
 	}
 }
+
+// A pod on a host that Kubernetes does not hear from does not end: it says so, and
+// what a person can do who knows that the host is off.
+func TestRemovePodOfLostHost(t *testing.T) {
+	b := podBox(t, 5, 1)
+	b.until(b.plan(preparing("n1", "gluster:1")...), "the pod", completed)
+	edit(b, &corev1.Pod{}, "n1-0", func(p *corev1.Pod) { p.Finalizers = append(p.Finalizers, "test/lost") })
+	id := b.plan(removing("n1"))
+	b.until(id, "the first word", b.waiting("the pod of n1 is being stopped on host host-1"))
+	b.pool.Advance(20 * 365 * 24 * time.Hour) // past the time of the journal, which is the real one
+	b.until(id, "what to do", b.waiting("kubectl delete pod n1-0 --force"))
+	edit(b, &corev1.Pod{}, "n1-0", func(p *corev1.Pod) { p.Finalizers = nil })
+	b.until(id, "the end of the pod", completed)
+}

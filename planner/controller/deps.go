@@ -18,6 +18,9 @@ import (
 // is called for several clusters at once.
 type Observer interface {
 	Pool(ctx context.Context, cluster *v1alpha1.GlusterCluster, nodes []v1alpha1.GlusterNode) planner.Observed
+	// Leaving tells what in Kubernetes the cluster, or volumes of it, depend on
+	// that are being deleted. It is asked only when something is.
+	Leaving(ctx context.Context, cluster *v1alpha1.GlusterCluster) *planner.Leaving
 }
 
 // An ObserverFunc is a function that is an Observer.
@@ -26,6 +29,11 @@ type ObserverFunc func(ctx context.Context, cluster *v1alpha1.GlusterCluster, no
 // Pool calls f.
 func (f ObserverFunc) Pool(ctx context.Context, cluster *v1alpha1.GlusterCluster, nodes []v1alpha1.GlusterNode) planner.Observed {
 	return f(ctx, cluster, nodes)
+}
+
+// Leaving is nothing.
+func (ObserverFunc) Leaving(context.Context, *v1alpha1.GlusterCluster) *planner.Leaving {
+	return &planner.Leaving{}
 }
 
 // A Journal takes plans and tells what became of them. *journal.Journal is one.

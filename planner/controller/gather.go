@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -52,6 +53,9 @@ func (r *Reconciler) gather(ctx context.Context, c *cycle) error {
 		s.Ended = newest(ofScope(picture.Recent, scope), endedMax)
 	}
 	s.Observed = r.observer.Pool(ctx, c.cluster, c.nodes)
+	if c.deleting() {
+		s.Observed.Leaving = r.observer.Leaving(ctx, c.cluster)
+	}
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("observing cluster %q: %w", c.key, err)
 	}
@@ -63,6 +67,12 @@ func (r *Reconciler) gather(ctx context.Context, c *cycle) error {
 	}
 	c.snapshot = s
 	return nil
+}
+
+// deleting reports whether the cluster, or a volume of it, is being deleted.
+func (c *cycle) deleting() bool {
+	return c.cluster.DeletionTimestamp != nil ||
+		slices.ContainsFunc(c.volumes, func(v v1alpha1.GlusterVolume) bool { return v.DeletionTimestamp != nil })
 }
 
 // fresh makes the identities that are missing.

@@ -17,9 +17,9 @@ var background = context.Background()
 // awaitMax bounds the wait for the server's own caches.
 const awaitMax = 20 * time.Second
 
-// awaitRights waits until a user may, or may no longer, list volumes in a
+// awaitRights waits until a user may, or may no longer, list a resource in a
 // namespace: the authorizer reads roles from a cache.
-func awaitRights(t *testing.T, user, ns string, allowed bool) {
+func awaitRights(t *testing.T, user, group, resource, ns string, allowed bool) {
 	t.Helper()
 	c, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -29,12 +29,12 @@ func awaitRights(t *testing.T, user, ns string, allowed bool) {
 		review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
 			Spec: authorizationv1.SubjectAccessReviewSpec{
 				User:               user,
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: gluster, Resource: "glustervolumes", Namespace: ns, Verb: "list"},
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: group, Resource: resource, Namespace: ns, Verb: "list"},
 			},
 		}, metav1.CreateOptions{})
 		return err == nil && review.Status.Allowed == allowed, err
 	})
 	if err != nil {
-		t.Fatalf("waiting until %s may list volumes in %q (%v): %v", user, ns, allowed, err)
+		t.Fatalf("waiting until %s may list %s in %q (%v): %v", user, resource, ns, allowed, err)
 	}
 }

@@ -46,5 +46,9 @@ var clusterRules = map[string]rule{
 	"ValueTwoLines":   {reason: "a value is one line", create: `{spec: {clusterOptions: {cluster.a: "on\noff"}}}`, refused: "should match"},
 	"ValueNotText":    {reason: "YAML's bare on is a boolean: quotes are needed", create: `{spec: {clusterOptions: {cluster.a: true}}}`, refused: "must be of type string"},
 	"OptionsMayLeave": {reason: "removing a key resets it", create: `{spec: {clusterOptions: {cluster.a: "on"}}}`, update: `{spec: {clusterOptions: null}}`},
+	"PolicyPurge":     {reason: "data can be meant to go", create: `{spec: {deletionPolicy: Purge}}`},
+	"PolicyMayChange": {reason: "a person may change their mind until it has happened", create: `{spec: {deletionPolicy: Purge}}`, update: `{spec: {deletionPolicy: Retain}}`},
+	"PolicyMayLeave":  {reason: "without one data is kept", create: `{spec: {deletionPolicy: Purge}}`, update: `{spec: {deletionPolicy: null}}`},
+	"PolicyOther":     {reason: "nothing else is guessed from a word", create: `{spec: {deletionPolicy: Delete}}`, refused: "Unsupported value"},
 	"PausedMayChange": {reason: "pausing is reversible", create: `{spec: {paused: true}}`, update: `{spec: {paused: false}}`},
 }

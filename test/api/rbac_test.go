@@ -37,8 +37,8 @@ func TestOperatorRights(t *testing.T) {
 			right{gluster, "glusternodes", "", ns, []string{"create", "update", "delete"}}, // of templates
 			right{"", "secrets", "", ns, []string{"get"}},
 			right{events, "events", "", ns, []string{"create", "patch"}},
-			right{"", "services", "", ns, []string{"get", "create", "update"}},
-			right{"", "persistentvolumeclaims", "", ns, []string{"get", "list", "watch", "create"}},
+			right{"", "services", "", ns, []string{"get", "create", "update", "delete"}},
+			right{"", "persistentvolumeclaims", "", ns, []string{"get", "list", "watch", "create", "delete"}},
 			right{"apps", "statefulsets", "", ns, []string{"get", "list", "watch", "create", "update", "delete"}},
 			right{"", "pods", "", ns, []string{"get", "list", "watch", "delete"}},
 			right{"", "pods", "exec", ns, []string{"create", "get"}},
@@ -52,14 +52,14 @@ func TestOperatorRights(t *testing.T) {
 		{"", "secrets", "", "", []string{"list", "watch"}},
 		{"", "pods", "", "gluster", []string{"create", "update", "patch", "deletecollection"}},
 		{"", "pods", "attach", "gluster", []string{"create", "get"}},
-		{"", "services", "", "gluster", []string{"list", "watch", "patch", "delete"}},
-		{"", "persistentvolumeclaims", "", "gluster", []string{"update", "patch", "delete", "deletecollection"}},
+		{"", "services", "", "gluster", []string{"list", "watch", "patch", "deletecollection"}},
+		{"", "persistentvolumeclaims", "", "gluster", []string{"update", "patch", "deletecollection"}},
 		{"apps", "statefulsets", "", "gluster", []string{"patch", "deletecollection"}},
 		{"apps", "statefulsets", "scale", "gluster", []string{"get", "update", "patch"}},
 		{"", "configmaps", "", "anthill-system", []string{"get", "create"}},
 		{"", "nodes", "", "", []string{"get", "watch", "update", "patch"}},
 		{"storage.k8s.io", "storageclasses", "", "", []string{"get", "watch", "create", "update", "delete"}},
-		{"", "persistentvolumes", "", "", []string{"get", "list"}},
+		{"", "persistentvolumes", "", "", []string{"get", "watch", "create", "update", "patch", "delete", "deletecollection"}},
 		{leases, "leases", "", "gluster", []string{"get", "create", "update"}},
 		{leases, "leases", "", "anthill-system", []string{"list", "watch", "delete"}},
 		{"rbac.authorization.k8s.io", "clusterroles", "", "", []string{"get", "bind", "escalate"}},
@@ -69,16 +69,20 @@ func TestOperatorRights(t *testing.T) {
 	// Of the whole Kubernetes, in both installations.
 	landscape := []right{{"", "nodes", "", "", []string{"list"}}, {"storage.k8s.io", "storageclasses", "", "", []string{"list"}}}
 
+	// Of the whole Kubernetes, of an operator for all namespaces only.
+	volumes := right{"", "persistentvolumes", "", "", []string{"list"}}
+
 	t.Run("ClusterWide", func(t *testing.T) {
-		expect(t, user, true, append(watched("gluster"), append(watched("any-other"), lease)...)...)
+		expect(t, user, true, append(watched("gluster"), append(watched("any-other"), lease, volumes)...)...)
 		expect(t, user, true, landscape...)
 		expect(t, user, false, never...)
 	})
 	t.Run("Namespaced", func(t *testing.T) {
-		unbind(t, "anthill-operator")
+		unbind(t, "anthill-operator", gluster, "glustervolumes")
+		unbind(t, "anthill-operator-volumes", "", "persistentvolumes")
 		expect(t, user, true, append(watched("gluster"), lease)...)
 		expect(t, user, true, landscape...)
-		expect(t, user, false, append(never, watched("any-other")...)...)
+		expect(t, user, false, append(never, append(watched("any-other"), volumes)...)...)
 	})
 }
 
@@ -151,8 +155,8 @@ func get(t *testing.T, kind, name string) (*unstructured.Unstructured, error) {
 }
 
 // unbind takes a ClusterRoleBinding away for the length of a test, and waits
-// until the server acts on it.
-func unbind(t *testing.T, name string) {
+// until the server acts on it: the operator may no longer list a resource.
+func unbind(t *testing.T, name, group, resource string) {
 	t.Helper()
 	was, err := get(t, "ClusterRoleBinding", name)
 	if err != nil {
@@ -169,7 +173,7 @@ func unbind(t *testing.T, name string) {
 			t.Errorf("binding %q again: %v", name, err)
 		}
 	})
-	awaitRights(t, "system:serviceaccount:anthill-system:anthill-operator", "any-other", false)
+	awaitRights(t, "system:serviceaccount:anthill-system:anthill-operator", group, resource, "any-other", false)
 }
 
 // bindUser binds a ClusterRole to a user in a namespace, for the length of a
@@ -181,5 +185,5 @@ func bindUser(t *testing.T, role, user, ns string) {
 	o.Object["roleRef"] = map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role}
 	o.Object["subjects"] = []any{map[string]any{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": user}}
 	created(t, o)
-	awaitRights(t, user, ns, true)
+	awaitRights(t, user, gluster, "glustervolumes", ns, true)
 }

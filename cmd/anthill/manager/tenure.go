@@ -90,7 +90,7 @@ func (t *tenure) Start(ctx context.Context) error {
 func (t *tenure) build(ctx context.Context, epoch journal.Epoch, tracker *view.Tracker, pods kube.PodDialer) (*executor.Engine, *controller.Reconciler, error) {
 	roster := &kube.Roster{Cache: t.mgr.GetClient(), Live: t.live, Dialer: t.dialer, Pods: pods}
 	observer := &observe.Observer{Roster: roster, Digest: t.gate.Digest,
-		Pods: &kube.PodReader{Cache: t.mgr.GetClient(), Live: t.live}, Landscape: &kube.Landscape{Live: t.live}}
+		Pods: &kube.PodReader{Cache: t.mgr.GetClient(), Live: t.live}, Landscape: &kube.Landscape{Live: t.live}, Ties: &kube.Ties{Live: t.live}}
 	clock := executor.WallClock{}
 	shared := &observe.Cache{Observer: observer, Max: steps.FreshMax, Now: clock.Now, Ended: lastEnd(tracker)}
 	registry, err := steps.Registry(&world{Roster: roster, Cache: shared, gate: t.gate, instance: t.opts.Instance,

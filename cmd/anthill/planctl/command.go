@@ -123,7 +123,7 @@ func (o *options) run(ctx context.Context, getenv func(string) string, in io.Rea
 	p := &preview{client: live, past: past, namespace: o.namespace, all: o.all, cluster: o.cluster, notes: notes, digest: o.digest, nodeImage: o.nodeImage,
 		observer: func(r client.Reader, digest string) *observe.Observer {
 			return &observe.Observer{Roster: &kube.Roster{Cache: r, Live: live, Dialer: dialer, Pods: pods}, Digest: digest,
-				Pods: &kube.PodReader{Live: live}, Landscape: &kube.Landscape{Live: live}}
+				Pods: &kube.PodReader{Live: live}, Landscape: &kube.Landscape{Live: live}, Ties: &kube.Ties{Live: live}}
 		}}
 	if o.file != "" {
 		f, err := openFile(o.file, in)

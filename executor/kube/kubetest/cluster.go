@@ -56,7 +56,8 @@ func New(objects ...client.Object) (*Cluster, error) {
 	field := func(get func(*corev1.Event) string) client.IndexerFunc {
 		return func(o client.Object) []string { return []string{get(o.(*corev1.Event))} }
 	}
-	c.plain = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
+	// Who made an object stands in its managed fields.
+	c.plain = fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).WithReturnManagedFields().
 		WithStatusSubresource(&corev1.Pod{}, &corev1.PersistentVolumeClaim{}, &v1alpha1.GlusterCluster{}).
 		WithIndex(&corev1.Event{}, "involvedObject.uid", field(func(e *corev1.Event) string { return string(e.InvolvedObject.UID) })).
 		WithIndex(&corev1.Event{}, "type", field(func(e *corev1.Event) string { return e.Type })).

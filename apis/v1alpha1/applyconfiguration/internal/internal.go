@@ -113,6 +113,8 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: target
       type:
         scalar: string
+- name: com.github.gluster.anthill.apis.v1alpha1.DeletionPolicy
+  scalar: string
 - name: com.github.gluster.anthill.apis.v1alpha1.DisperseLayout
   map:
     fields:
@@ -184,6 +186,9 @@ var schemaYAML = typed.YAMLObject(`types:
         map:
           elementType:
             namedType: com.github.gluster.anthill.apis.v1alpha1.OptionValue
+    - name: deletionPolicy
+      type:
+        namedType: com.github.gluster.anthill.apis.v1alpha1.DeletionPolicy
     - name: image
       type:
         scalar: string

@@ -22,8 +22,9 @@ import (
 // id (status.poolID) that every server remembers, so that no server is ever
 // claimed by two pools.
 //
-// Deleting a GlusterCluster retains everything: servers, peers, volumes and
-// data stay exactly as they are, only Anthill stops looking after them.
+// Deleting a GlusterCluster retains all data: servers outside Kubernetes, peers
+// and volumes stay exactly as they are, of nodes that are pods the claims stay.
+// See deletionPolicy for how to remove the data too.
 type GlusterClusterApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration `json:""`
 	// metadata is the standard object metadata.

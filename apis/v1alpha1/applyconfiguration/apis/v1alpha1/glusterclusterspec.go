@@ -34,6 +34,16 @@ type GlusterClusterSpecApplyConfiguration struct {
 	// date. A boolean and not an enum, as it is throughout Kubernetes: there is
 	// no third state. Default: false.
 	Paused *bool `json:"paused,omitempty"`
+	// deletionPolicy says what becomes of the data when this object is deleted.
+	// Retain keeps it: of nodes that are pods the claims stay, and the same
+	// objects created again take them up. Purge removes, once no pod is left, the
+	// claims that were made for nodeTemplates with all data on them, and whatever
+	// else Anthill made; nothing of that can be undone. Purge counts only together
+	// with the annotation anthill.gluster.org/confirm-delete, whose value is the
+	// name of this object; without it the deletion waits. Claims and devices that
+	// a person named, and servers outside Kubernetes, are never erased.
+	// Default: Retain.
+	DeletionPolicy *apisv1alpha1.DeletionPolicy `json:"deletionPolicy,omitempty"`
 }
 
 // GlusterClusterSpecApplyConfiguration constructs a declarative configuration of the GlusterClusterSpec type for use with
@@ -90,5 +100,13 @@ func (b *GlusterClusterSpecApplyConfiguration) WithAllowUnknownOptions(value boo
 // If called multiple times, the Paused field is set to the value of the last call.
 func (b *GlusterClusterSpecApplyConfiguration) WithPaused(value bool) *GlusterClusterSpecApplyConfiguration {
 	b.Paused = &value
+	return b
+}
+
+// WithDeletionPolicy sets the DeletionPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DeletionPolicy field is set to the value of the last call.
+func (b *GlusterClusterSpecApplyConfiguration) WithDeletionPolicy(value apisv1alpha1.DeletionPolicy) *GlusterClusterSpecApplyConfiguration {
+	b.DeletionPolicy = &value
 	return b
 }
