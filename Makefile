@@ -51,7 +51,7 @@ demo-cluster-down: ## Take down what that demo left up
 	@$(GO) run -C test ./pods/demo --down
 
 e2e: ## The operator installed in a Kubernetes with nodes: servers that are pods, growth, kills, uninstalling (root, or KUBECONFIG)
-	$(GO) test -C test -count=1 -timeout 60m ./pods/...
+	$(GO) test -C test -count=1 -parallel 4 -timeout 60m ./pods/...
 
 bench: ## Measure: one line per figure, name value unit ratio target ok|short (root)
 	@$(GO) run -C test ./bench
