@@ -76,7 +76,7 @@ var setUp = sync.OnceValue(func() error {
 		return errors.Join(err, cluster.Down(ctx, config))
 	}
 	site = s
-	if inventory, err = s.inventory(ctx); err != nil {
+	if inventory, err = s.inventory(ctx, notOfTests); err != nil {
 		return err
 	}
 	return s.Install(ctx)

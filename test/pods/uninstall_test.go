@@ -40,7 +40,7 @@ func (s *Site) uninstall(ctx context.Context, before []string) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(uninstallCommand, " "), errors.Join(err, context.Cause(ctx)), out)
 	}
-	after, err := s.inventory(ctx)
+	after, err := s.inventory(ctx, notOfTests)
 	if err != nil {
 		return err
 	}
@@ -61,9 +61,8 @@ func (s *Site) uninstall(ctx context.Context, before []string) error {
 // volatile are kinds whose objects come and go by themselves.
 var volatile = []string{"Event", "Lease", "EndpointSlice", "Endpoints", "ComponentStatus", "CSINode"}
 
-// inventory lists what is in Kubernetes, sorted: objects of no namespace, and of
-// the namespaces that tests did not make. Disks that tests gave to hosts stay.
-func (s *Site) inventory(ctx context.Context) ([]string, error) {
+// inventory lists the objects in Kubernetes that count, sorted.
+func (s *Site) inventory(ctx context.Context, counts func(client.Object) bool) ([]string, error) {
 	lists, err := s.Env.Client().Discovery().ServerPreferredResources()
 	if err != nil {
 		return nil, fmt.Errorf("listing the kinds of objects: %w", err)
@@ -72,7 +71,7 @@ func (s *Site) inventory(ctx context.Context) ([]string, error) {
 	for _, l := range lists {
 		for i := range l.APIResources {
 			r := &l.APIResources[i]
-			if slices.Contains(volatile, r.Kind) || !slices.Contains(r.Verbs, "list") || r.Kind == "PersistentVolume" {
+			if slices.Contains(volatile, r.Kind) || !slices.Contains(r.Verbs, "list") {
 				continue
 			}
 			var list unstructured.UnstructuredList
@@ -81,7 +80,7 @@ func (s *Site) inventory(ctx context.Context) ([]string, error) {
 				return nil, fmt.Errorf("listing %s of %s: %w", r.Kind, l.GroupVersion, err)
 			}
 			for i := range list.Items {
-				if o := &list.Items[i]; !ofTests(o) {
+				if o := &list.Items[i]; counts(o) {
 					out = append(out, fmt.Sprintf("%s %s %s/%s", l.GroupVersion, r.Kind, o.GetNamespace(), o.GetName()))
 				}
 			}
@@ -91,11 +90,15 @@ func (s *Site) inventory(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// ofTests reports whether an object is a namespace that a test made, or in one.
-func ofTests(o client.Object) bool {
-	ns := o.GetNamespace()
-	if o.GetObjectKind().GroupVersionKind().Kind == "Namespace" {
+// notOfTests counts objects of no namespace, and of the namespaces that tests did
+// not make. Disks that tests gave to hosts stay.
+func notOfTests(o client.Object) bool {
+	ns, kind := o.GetNamespace(), o.GetObjectKind().GroupVersionKind().Kind
+	switch kind {
+	case "PersistentVolume":
+		return false
+	case "Namespace":
 		ns = o.GetName()
 	}
-	return ns != "" && ns != "default" && !strings.HasPrefix(ns, "kube-") && ns != operatorPod.Namespace
+	return ns == "" || ns == "default" || strings.HasPrefix(ns, "kube-") || ns == operatorPod.Namespace
 }
