@@ -47,7 +47,7 @@ func TestMinimalCluster(t *testing.T) {
 	made := &v1alpha1.GlusterNode{}
 	made.Namespace, made.Name = ns, NodeName(name, 0)
 	blocked(t, s, made, v1alpha1.ReasonStorageClassNotFound, class)
-	blocked(t, s, hand, v1alpha1.ReasonClaimNotFound, "hand-bricks")
+	blocked(t, s, hand, v1alpha1.ReasonClaimNotFound, "hand-state")
 	blocked(t, s, outside, v1alpha1.ReasonSecretNotFound, "outside-login")
 	s.cycles(t, 3)
 	must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(c), c))
