@@ -94,6 +94,59 @@ func TestNothingIsCancelledAfterThePivot(t *testing.T) {
 	})
 }
 
+// Past the pivot a parked wait can be let go: it only looked. Nothing else can.
+func TestAbandonAWait(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		name   string
+		stage  journal.Stage
+		done   bool
+	}{
+		"Waiting": {"it only looked", "wait@1", journal.Waiting, true},
+		"Acting":  {"its command may still land", "do@1", journal.Retriable, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				acted := false
+				r.w.act["w"] = func(int) error { acted = true; return nil }
+				r.w.probe["w"] = func() (Observation, error) {
+					if acted {
+						return Observation{Verdict: InProgress, Message: "under way"}, nil
+					}
+					return Observation{Verdict: NotDone, Message: "not yet"}, nil
+				}
+				id := r.plan([]string{"pool"}, nil, step("p", "do@1", journal.Pivot), step("w", tc.name, tc.stage))
+				op := r.awaitState(id, view.Suspended)
+				equal(t, "cause", op.Suspended.Cause, "DeadlineExceeded")
+				_, err := r.decide(Decision{Verb: "abandon", Op: id})
+				if (err == nil) != tc.done {
+					t.Fatalf("%s: %v", tc.reason, err)
+				}
+				if tc.done {
+					r.awaitState(id, view.Abandoned)
+				}
+			})
+		})
+	}
+}
+
+// While an operation only waits another one may take its place and its locks;
+// what was done is not undone.
+func TestTakeOverAWait(t *testing.T) {
+	bubble(t, func(t *testing.T, r *rig) {
+		id := r.plan([]string{"pool"}, nil, step("a", "undo@1", journal.Compensatable), step("p", "do@1", journal.Pivot), step("w", "wait@1", journal.Waiting))
+		r.await(id, "waiting", func(o *view.Op) bool { return o.Current() == 2 && o.Steps[2].State == view.Started })
+		next := r.takeOver(id, []string{"pool"}, step("b", "do@1", journal.Pivot))
+		r.awaitState(next, view.Completed)
+		r.awaitState(id, view.Superseded)
+		equal(t, "undone", strings.Join(r.w.undone, " "), "")
+		if now, err := r.state.Snapshot(); err != nil || len(now.Tombstones) != 0 || len(now.Open) != 0 {
+			t.Errorf("open %v, tombstones %v, %v; want none", now.Open, now.Tombstones, err)
+		}
+	})
+}
+
 func TestAbandonLeavesATombstone(t *testing.T) {
 	bubble(t, func(t *testing.T, r *rig) {
 		r.w.act["a"] = func(int) error { return Errorf(Permanent, "Bad", "bad") }

@@ -228,19 +228,42 @@ func step(id, name string, stage journal.Stage, params ...string) journal.Step {
 // plan appends an operation and returns its id.
 func (r *rig) plan(locks []string, after []journal.OpID, steps ...journal.Step) journal.OpID {
 	r.t.Helper()
-	r.ids++
-	id := uuid.UUID{0: 1, 6: 0x70, 8: 0x80, 15: r.ids}
-	ev, err := journal.New(journal.OpPlanned, id, journal.Plan{
-		Kind: "test", Scope: "pool", Object: "Test/x", Target: fmt.Sprintf("thing/%d", r.ids), Intent: fmt.Sprintf("%064x", r.ids),
-		Reason: journal.Reason{Action: "a", Difference: "d"}, Locks: locks, After: after, Steps: steps,
-	})
+	ev := r.planned(journal.Plan{Locks: locks, After: after, Steps: steps})
+	r.append(ev)
+	return ev.Op
+}
+
+// takeOver appends an operation that takes the place of another one.
+func (r *rig) takeOver(old journal.OpID, locks []string, steps ...journal.Step) journal.OpID {
+	r.t.Helper()
+	ev := r.planned(journal.Plan{Locks: locks, Steps: steps, Supersedes: []journal.OpID{old}})
+	end, err := journal.New(journal.OpSuperseded, old, journal.Decision{Reason: "another one is wanted", By: ev.Op})
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	if _, err := r.j.Append(r.t.Context(), journal.Guard{}, ev); err != nil {
+	r.append(end, ev)
+	return ev.Op
+}
+
+func (r *rig) append(events ...journal.Event) {
+	r.t.Helper()
+	if _, err := r.j.Append(r.t.Context(), journal.Guard{}, events...); err != nil {
 		r.t.Fatal(err)
 	}
-	return id
+}
+
+// planned is the event of a plan, with an id of its own.
+func (r *rig) planned(p journal.Plan) journal.Event {
+	r.t.Helper()
+	r.ids++
+	id := uuid.UUID{0: 1, 6: 0x70, 8: 0x80, 15: r.ids}
+	p.Kind, p.Scope, p.Object, p.Reason = "test", "pool", "Test/x", journal.Reason{Action: "a", Difference: "d"}
+	p.Target, p.Intent = fmt.Sprintf("thing/%d", r.ids), fmt.Sprintf("%064x", r.ids)
+	ev, err := journal.New(journal.OpPlanned, id, p)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return ev
 }
 
 // await waits until the operation satisfies ok.

@@ -61,7 +61,7 @@ const (
 	OpCompleted  Type = "op.completed"
 	OpFailed     Type = "op.failed"     // ended without its goal; terminal
 	OpCancelled  Type = "op.cancelled"  // ended before its pivot, compensated; terminal
-	OpSuperseded Type = "op.superseded" // never started; a newer plan took its place; terminal
+	OpSuperseded Type = "op.superseded" // never started, or only waited: a newer plan took its place; terminal
 	OpAbandoned  Type = "op.abandoned"  // a person let go of it; leaves a tombstone; terminal
 
 	StepStarted     Type = "step.started"     // intent: durable before the effect

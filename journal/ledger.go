@@ -310,9 +310,21 @@ func (l *ledger) release(o *opState, f fact) {
 func LockKey(scope, lock string) string { return scope + "/" + lock }
 
 // settle checks what must hold once all events of an append are folded: what a
-// plan supersedes has ended, what it waits for exists.
+// plan supersedes has ended, what it waits for exists, and what was superseded
+// after it had started has found who goes on with what it was for.
 func (l *ledger) settle() error {
+	taken := map[OpID]bool{}
+	for _, o := range l.ops {
+		if o.First > l.parent.head.Seq {
+			for _, old := range o.Supersedes {
+				taken[old] = true
+			}
+		}
+	}
 	for id, o := range l.ops {
+		if o.State == opSuperseded && o.Started != 0 && !taken[id] {
+			return fmt.Errorf("operation %s has started: it is superseded only by one that the append plans: %w", id, ErrIllegal)
+		}
 		if o.First <= l.parent.head.Seq {
 			continue // not planned by this append
 		}

@@ -125,9 +125,9 @@ func (m *model) try(t *rapid.T, g journal.Guard, evs ...journal.Event) error {
 
 func (m *model) plan(t *rapid.T) {
 	n := len(m.ops) + 1
-	stages := []journal.Stage{journal.Waiting, journal.Compensatable, journal.Pivot, journal.Retriable}
+	stages := []journal.Stage{journal.Waiting, journal.Compensatable, journal.Pivot, journal.Retriable, journal.Waiting, journal.Waiting}
 	p := journal.Plan{Kind: "k", Scope: rapid.SampledFrom([]string{"p", "q"}).Draw(t, "scope"), Intent: rapid.SampledFrom([]string{"", "x", "y", "z"}).Draw(t, "intent")}
-	for i := range rapid.IntRange(0, 4).Draw(t, "steps") {
+	for i := range rapid.IntRange(0, len(stages)).Draw(t, "steps") {
 		p.Steps = append(p.Steps, journal.Step{ID: fmt.Sprint("s", i), Name: "s@1", Stage: stages[i]})
 	}
 	for _, l := range []string{"a", "b", "c"} {
@@ -223,7 +223,7 @@ func (m *model) meddle(t *rapid.T) {
 			evs = append(evs, event(t, typ, uuid.Nil, "", 0, journal.Decision{Intent: rapid.SampledFrom([]string{"x", "y"}).Draw(t, "intent")}))
 			continue
 		case journal.StepStarted, journal.StepSucceeded, journal.StepFailed, journal.StepUnknown, journal.StepResolved, journal.StepCompensated, journal.StepProgress:
-			step = fmt.Sprint("s", rapid.IntRange(0, 4).Draw(t, "step"))
+			step = fmt.Sprint("s", rapid.IntRange(0, 5).Draw(t, "step"))
 			if typ == journal.StepStarted {
 				attempt = rapid.IntRange(1, 3).Draw(t, "attempt")
 			}
@@ -231,6 +231,43 @@ func (m *model) meddle(t *rapid.T) {
 		evs = append(evs, event(t, typ, op, step, attempt, data))
 	}
 	_ = m.try(t, journal.Guard{}, evs...) // what must hold either way is checked there
+}
+
+// end lets an open operation go, or another one take its place. It is accepted
+// exactly if no command may still land and, of one that has started, nothing but
+// waiting is left to whoever takes its place.
+func (m *model) end(t *rapid.T) {
+	open := m.view.Open()
+	if len(open) == 0 {
+		return
+	}
+	o := rapid.SampledFrom(open).Draw(t, "op")
+	lands, acts, left := false, false, 0
+	for _, s := range o.Steps {
+		waits := s.Stage == journal.Waiting
+		lands = lands || !waits && (s.State == view.Started || s.State == view.Unknown)
+		if s.State != view.Succeeded {
+			left++
+			acts = acts || !waits
+		}
+	}
+	typ := rapid.SampledFrom([]journal.Type{journal.OpAbandoned, journal.OpSuperseded}).Draw(t, "type")
+	evs := []journal.Event{event(t, typ, o.ID, "", 0, journal.Decision{Reason: "r"})}
+	allowed := !lands
+	if typ == journal.OpSuperseded && !o.Started.IsZero() {
+		by := rapid.Bool().Draw(t, "taken over")
+		allowed = by && !acts && left > 0 && o.State != view.Cancelling && !o.CancelAsked
+		if n := len(m.ops) + 1; by {
+			evs = append(evs, event(t, journal.OpPlanned, id(n), "", 0, journal.Plan{Kind: "k", Scope: "p", Supersedes: []journal.OpID{o.ID}}))
+		}
+	}
+	err := m.try(t, journal.Guard{}, evs...)
+	if (err == nil) != allowed {
+		t.Fatalf("%s of %+v: %v; allowed: %v", typ, o, err, allowed)
+	}
+	if err == nil && len(evs) > 1 {
+		m.ops = append(m.ops, id(len(m.ops)+1))
+	}
 }
 
 // reopen closes in good order and opens again.
@@ -345,6 +382,7 @@ func TestModel(t *testing.T) {
 			"Plan":    m.plan,
 			"Advance": m.advance, "Advance2": m.advance, "Advance3": m.advance,
 			"Meddle": m.meddle,
+			"End":    m.end,
 			"Reopen": m.reopen,
 			"Crash":  m.crash,
 			"":       m.check,

@@ -104,9 +104,18 @@ func (o *opState) pastPivot() bool {
 	return slices.ContainsFunc(o.steps, func(s stepState) bool { return s.stage == Pivot && s.state != stepPending })
 }
 
-// unsettled reports whether a command of some step may still land.
+// unsettled reports whether a command of some step may still land. A step that
+// waits has none.
 func (o *opState) unsettled() bool {
-	return slices.ContainsFunc(o.steps, func(s stepState) bool { return s.state == stepStarted || s.state == stepUnknown })
+	return slices.ContainsFunc(o.steps, func(s stepState) bool {
+		return s.stage != Waiting && (s.state == stepStarted || s.state == stepUnknown)
+	})
+}
+
+// onlyWaits reports whether the operation has nothing left to do but to wait.
+func (o *opState) onlyWaits() bool {
+	left := o.steps[o.current():]
+	return len(left) > 0 && !slices.ContainsFunc(left, func(s stepState) bool { return s.stage != Waiting })
 }
 
 // summarize brings the summary's step fields up to date.
@@ -194,9 +203,8 @@ func (o *opState) applyOp(f fact) error {
 		}
 		o.end(opCancelled, f)
 	case OpSuperseded:
-		err = o.settled()
-		if err == nil && o.Started != 0 {
-			err = fmt.Errorf("it has started")
+		if err = o.settled(); err == nil && o.Started != 0 {
+			err = o.mayYield()
 		}
 		o.end(opSuperseded, f)
 	case OpAbandoned:
@@ -221,6 +229,21 @@ func (o *opState) from(states ...string) error {
 func (o *opState) settled() error {
 	if o.unsettled() {
 		return fmt.Errorf("the outcome of step %q is not known", o.Step)
+	}
+	return nil
+}
+
+// mayYield refuses to let another operation take the place of one that has
+// started, unless all that is left of it is to wait.
+func (o *opState) mayYield() error {
+	if err := o.from(opRunning, opSuspended); err != nil {
+		return err
+	}
+	switch {
+	case o.cancelled:
+		return fmt.Errorf("it is being cancelled")
+	case !o.onlyWaits():
+		return fmt.Errorf("it has started, and does not only wait")
 	}
 	return nil
 }

@@ -56,12 +56,24 @@ func TestRules(t *testing.T) {
 		"SuspendPlanned":    {"parked before it began", "planned suspended resumed", "started", nil},
 		"SupersedeStarted":  {"it has started", "planned started", "superseded", ErrIllegal},
 		"Supersede":         {"it has not", "planned", "superseded", nil},
+		"SupersedeAlone":    {"it only waits, and nobody goes on with it", "waiting", "superseded", ErrIllegal},
+		"TakeOver":          {"it only waits", "waiting", "takeover", nil},
+		"TakeOverParked":    {"it only waited", "waiting suspended", "takeover", nil},
+		"TakeOverFailed":    {"it will only wait", "waiting fail:settled", "takeover", nil},
+		"TakeOverStarted":   {"it would go on to act", "running", "takeover", ErrIllegal},
+		"TakeOverActing":    {"its command may still land", "acting", "takeover", ErrIllegal},
+		"TakeOverDone":      {"nothing is left to take over", "waiting ok:settled", "takeover", ErrIllegal},
+		"TakeOverCancelled": {"it is being cancelled", "waitsonly cancelling", "takeover", ErrIllegal},
 		"CancelPlanned":     {"nothing to undo", "planned", "cancelled", nil},
 		"CancelUnasked":     {"cancelling comes first", "planned started", "cancelled", ErrIllegal},
 		"Cancel":            {"nothing under way", "planned started cancelling", "cancelled", nil},
-		"CancelUnsettled":   {"its command may still land", "running cancelling", "cancelled", ErrIllegal},
-		"AbandonUnsettled":  {"its command may still land", "running unknown:guard", "abandoned", ErrIllegal},
-		"FailUnsettled":     {"its command may still land", "running", "failed", ErrIllegal},
+		"CancelUnsettled":   {"its command may still land", "acting cancelling", "cancelled", ErrIllegal},
+		"AbandonUnsettled":  {"its command may still land", "acting unknown:mkdir", "abandoned", ErrIllegal},
+		"AbandonStarted":    {"its command may still land", "acting suspended", "abandoned", ErrIllegal},
+		"AbandonPivot":      {"its command may still land", "pivot suspended", "abandoned", ErrIllegal},
+		"AbandonWaiting":    {"a step that waits has no command", "running suspended", "abandoned", nil},
+		"FailUnsettled":     {"its command may still land", "acting", "failed", ErrIllegal},
+		"CancelWaiting":     {"a step that waits has no command", "running cancelling", "cancelled", nil},
 		"Abandon":           {"known", "running fail:guard", "abandoned", nil},
 		"StartCancelling":   {"no new effect while cancelling", "planned started cancelling", "start:guard:1", ErrIllegal},
 		"AskCancelling":     {"but to learn what became of the old one", "running unknown:guard cancelling", "start:guard:2", nil},
@@ -136,14 +148,26 @@ func word(t *testing.T, w string) []Event {
 	case "other":
 		plan.Intent = ""
 		return []Event{mustEvent(t, OpPlanned, testID(4), plan)}
+	case "waitsonly": // a plan that does nothing else
+		plan.Steps = plan.Steps[:1]
+		return append([]Event{mustEvent(t, OpPlanned, id, plan)}, words("started start:guard:1")...)
 	case "running":
 		return words("planned started start:guard:1")
+	case "acting":
+		return words("running ok:guard start:mkdir:1")
 	case "tothepivot":
-		return words("running ok:guard start:mkdir:1 ok:mkdir")
+		return words("acting ok:mkdir")
 	case "pivot":
 		return words("tothepivot start:add:1")
 	case "done":
 		return words("pivot ok:add start:rebalance:1 ok:rebalance")
+	case "waiting": // past the pivot, for what was done to settle
+		plan.Steps = append(plan.Steps, Step{ID: "settled", Name: "settled@1", Stage: Waiting})
+		return append([]Event{mustEvent(t, OpPlanned, id, plan)},
+			words("started start:guard:1 ok:guard start:mkdir:1 ok:mkdir start:add:1 ok:add start:rebalance:1 ok:rebalance start:settled:1")...)
+	case "takeover": // another one goes on with what it was for
+		plan.Supersedes = []OpID{id}
+		return []Event{mustEvent(t, OpSuperseded, id, Decision{By: testID(5)}), mustEvent(t, OpPlanned, testID(5), plan)}
 	case "start":
 		return []Event{step(t, StepStarted, id, p[1], attempt, Started{})}
 	case "ok":

@@ -40,6 +40,12 @@ func (c *cycle) bootstrapped() (outcome, error) {
 	})
 }
 
+// podChanges reports whether a node that is not this pool's yet is to be another
+// pod first: what it is prepared with would not be what it has then.
+func (n *node) podChanges() bool {
+	return n.pod != nil && !n.known && n.srv.Pod != nil && n.srv.Pod.Runs != n.pod.digest
+}
+
 // openPool is an open operation that gives the pool its first server.
 func (c *cycle) openPool() *openOp {
 	for _, o := range c.open {
@@ -56,7 +62,7 @@ func (c *cycle) firstServer() *node {
 	var second *node
 	for _, n := range c.nodes {
 		switch {
-		case !n.usable():
+		case !n.usable() || n.podChanges():
 		case !n.srv.Gate.Installed || n.glusterd():
 			return n
 		case second == nil:
@@ -92,7 +98,7 @@ func (c *cycle) prepareSteps(n *node, members []Member) []journal.Step {
 func preparedDirs(n *node) []string {
 	var out []string
 	for _, d := range n.dirs {
-		if !d.broken() && d.state != v1alpha1.BrickDirReady {
+		if !d.broken() && !d.later && d.state != v1alpha1.BrickDirReady {
 			out = append(out, d.path)
 		}
 	}

@@ -10,8 +10,8 @@ type Decision struct {
 	// Plan holds new operations, in the order they should be appended. Their
 	// ids are made by whoever appends them.
 	Plan []Planned
-	// Supersede ends operations that have not started, those included that a
-	// plan names in Supersedes.
+	// Supersede ends operations that have not started, and those that only wait
+	// and that a plan names in Supersedes.
 	Supersede []Ending
 	// Cancel asks operations that have started, but not passed their pivot, to
 	// stop. One that is being cancelled already is not named again.

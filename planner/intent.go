@@ -53,6 +53,7 @@ func (c *cycle) plan(d draft) ([]Planned, string) {
 			d.kind, d.target, times, d.difference, last))
 		return nil, fmt.Sprintf("operation %s completed and its goal is not seen", last)
 	}
+	c.takeOver(&d)
 	for _, i := range c.holders.of(p.Locks) {
 		if o := c.open[i]; !o.gone {
 			p.After = append(p.After, o.ID)

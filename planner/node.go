@@ -54,6 +54,7 @@ type dir struct {
 	device  string // of a pod: the storage entry, if it is a device
 	pending bool   // that device is empty, or ours, and not mounted yet
 	foreign bool   // it holds something else
+	later   bool   // the pod that runs was made without it
 }
 
 func newNode(cr *v1alpha1.GlusterNode, obs Observed) *node {

@@ -74,6 +74,8 @@ func (x ofNode) prepared() (outcome, error) {
 		}
 	}
 	switch {
+	case n.podChanges():
+		return untold("its pod is not as declared yet")
 	case len(x.pool.members) == 0:
 		return untold("the pool has no server yet")
 	case x.pool.canon == nil:

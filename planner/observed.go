@@ -52,6 +52,8 @@ type Pod struct {
 	Declares, Runs string
 	// UID of the pod; Host is the Kubernetes node it runs on.
 	UID, Host string
+	// Running: its container runs, and is not being stopped: commands reach it.
+	Running bool
 	// Ready: glusterd serves. Reason and Message say why it does not: a condition
 	// reason (PodNotReady, PodUnschedulable).
 	Ready           bool
@@ -62,10 +64,14 @@ type Pod struct {
 
 // A ClaimView is what Kubernetes says of a claim.
 type ClaimView struct {
-	Bound   bool
-	Block   bool
-	Class   string
-	Message string // why it is not bound, if that is known
+	Bound bool
+	Block bool
+	Class string
+	Size  string // that it asks for; empty: none
+	// Lost: it is being deleted, or its volume is gone. A pod that has it must not
+	// let go of it.
+	Lost    bool
+	Message string // why it is not bound, or lost, if that is known
 }
 
 // A Device is a block device of a pod.

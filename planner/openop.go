@@ -17,6 +17,9 @@ type openOp struct {
 	// decision cancels or supersedes it. Its end state counts no more.
 	ending bool
 	gone   bool // superseded by this decision: it will hold no lock
+	// yields is set when its goal has vanished and it only waits past its pivot:
+	// why another one may take its place.
+	yields string
 }
 
 // openOps reads the open operations and hangs them onto what they work on.

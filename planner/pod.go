@@ -29,6 +29,7 @@ func (c *cycle) judgePods() {
 		if n.cr.IsPod() {
 			n.pod = c.wantPod(n)
 			c.judgeDevices(n)
+			n.judgeNew()
 		}
 	}
 }
@@ -38,6 +39,7 @@ func (c *cycle) wantPod(n *node) *pod {
 		Image:       c.cluster.Spec.Image,
 		Affinity:    n.cr.Spec.NodeAffinity,
 		Tolerations: n.cr.Spec.Tolerations,
+		Resources:   n.cr.Spec.Resources, PriorityClass: n.cr.Spec.PriorityClassName,
 	}}
 	if p.spec.Image == "" {
 		p.spec.Image = c.s.NodeImage
@@ -58,15 +60,15 @@ func (c *cycle) wantPod(n *node) *pod {
 	return p
 }
 
-// blockClaim reports whether an entry is a claim of volume mode Block: as it is
-// to be made, else as it is.
+// blockClaim reports whether an entry is a claim of volume mode Block: as it is,
+// else as it is to be made.
 func (n *node) blockClaim(made []Claim, s *v1alpha1.Storage) bool {
-	for _, c := range made {
-		if c.Name == s.PVCName {
-			return c.Block
+	if n.srv.Pod != nil {
+		if have, there := n.srv.Pod.Claims[s.PVCName]; there {
+			return have.Block
 		}
 	}
-	return s.PVCName != "" && n.srv.Pod != nil && n.srv.Pod.Claims[s.PVCName].Block
+	return slices.ContainsFunc(made, func(c Claim) bool { return c.Name == s.PVCName && c.Block })
 }
 
 // podProblem says why nothing is made for a node, or changed.
@@ -95,38 +97,16 @@ func (c *cycle) podProblem(n *node, p *pod, t *v1alpha1.NodeTemplate) *problem {
 			return bad
 		}
 	}
-	return n.claimProblem(p)
+	if bad := n.claimProblem(p); bad != nil {
+		return bad
+	}
+	return c.claimDiffers(n, p)
 }
 
 // ofOneHost reports whether the node has something that only one host has.
 func (n *node) ofOneHost() bool {
 	return (n.cr.Spec.State != nil && n.cr.Spec.State.HostPath != "") ||
 		slices.ContainsFunc(n.cr.Spec.Storage, func(s v1alpha1.Storage) bool { return s.Device != "" })
-}
-
-// claimProblem says what is wrong with claims that somebody else makes.
-func (n *node) claimProblem(p *pod) *problem {
-	check := func(name string, mayBlock bool) *problem {
-		claim, there := n.srv.Pod.Claims[name]
-		switch {
-		case name == "" || slices.ContainsFunc(p.claims, func(c Claim) bool { return c.Name == name }):
-			return nil
-		case !there:
-			return problemf(v1alpha1.ReasonClaimNotFound, "PersistentVolumeClaim %s is not there", name)
-		case claim.Block && !mayBlock:
-			return problemf(v1alpha1.ReasonClaimUnfit, "PersistentVolumeClaim %s is of volume mode Block; state needs one of volume mode Filesystem", name)
-		}
-		return nil
-	}
-	if bad := check(p.spec.State.Claim, false); bad != nil {
-		return bad
-	}
-	for _, s := range p.spec.Storage {
-		if bad := check(s.Claim, true); bad != nil {
-			return bad
-		}
-	}
-	return nil
 }
 
 // fsUUID is the identity that the file system on an entry gets, and so tells
@@ -172,6 +152,19 @@ func (c *cycle) judgeDevices(n *node) {
 		default:
 			dir.state, dir.why = v1alpha1.BrickDirNotMounted, "the device holds "+d.found()+", which is not this pool's: it is never formatted"
 			dir.foreign = true
+		}
+	}
+}
+
+// judgeNew says of brick directories that are not there why, if the pod that runs
+// is from before they were declared.
+func (n *node) judgeNew() {
+	if seen := n.srv.Pod; seen == nil || seen.Runs == "" || seen.Runs == n.pod.digest {
+		return
+	}
+	for _, d := range n.dirs {
+		if d.device == "" && d.seen && d.mount.Error != "" && !d.mount.Registered {
+			d.state, d.why, d.later = v1alpha1.BrickDirUnknown, "the pod has not been restarted with it yet", true
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/gluster/anthill/journal"
@@ -74,26 +75,31 @@ func (x ofNode) makePod() (outcome, error) {
 	})
 }
 
-// restart brings a pod to what is declared now. If it serves data that waits
-// until nothing needs it, and only one at a time is restarted (S2).
+// restart brings a pod to what is declared now. If it may serve data that waits
+// until nothing needs it, and only one at a time is restarted (S2). One that does
+// not run takes nothing with it: it waits for nobody, since all others may be
+// down for the same reason.
 func (x ofNode) restart() (outcome, error) {
 	n := x.n
-	for _, o := range x.open {
-		if o.Plan.Kind == KindRestartNode && !o.gone {
-			return lacks("waits for %s to end: pods are restarted one at a time", o.ref())
-		}
+	gated := n.member && n.srv.Pod.Running
+	if why := x.turn(n, gated); why != "" {
+		return lacks("%s", why)
 	}
-	for i := range x.out.Plan {
-		if x.out.Plan[i].Plan.Kind == KindRestartNode {
-			return lacks("waits for its turn: pods are restarted one at a time")
-		}
+	if bad := x.outside(n); bad != nil {
+		x.block(n.object(), bad)
+		return lacks("%s: %s", bad.reason, bad.message)
 	}
 	p := x.podParams(n)
-	steps := []journal.Step{step("pod", StepMakePod, journal.Compensatable, p)}
+	var steps []journal.Step
+	// A pod whose claims are not there would be gone, and none would come.
+	if missing := n.missingClaims(); len(missing) > 0 {
+		steps = append(steps, step("claims", StepMakeClaims, journal.Compensatable, ClaimsParams{Node: n.name(), Claims: missing}))
+	}
+	steps = append(steps, step("pod", StepMakePod, journal.Compensatable, p))
 	locks := []string{lockNode(n.name())}
-	if n.member {
-		// A pod that does not serve, perhaps for what it was declared before, must
-		// not be in its own way.
+	if gated {
+		// A glusterd that does not serve, perhaps for what its pod was declared
+		// before, must not be in its own way.
 		without := !n.srv.Pod.Ready
 		if held := x.heldBy(func(m *node) bool { return !m.steady && !(without && m == n) }); held != nil {
 			return lacks("not restarted now: %s", held.message)
@@ -123,6 +129,23 @@ func (x ofNode) restart() (outcome, error) {
 		steps: steps,
 		end:   EndState{Node: &NodeEnd{Name: n.name(), Pod: n.pod.digest}},
 	})
+}
+
+// turn says what keeps a pod from being the next one: another restart of the same
+// node, which must first be where this one may take its place; and, if it may
+// serve data, one of any node.
+func (c *cycle) turn(n *node, gated bool) string {
+	for _, o := range c.open {
+		if o.Plan.Kind == KindRestartNode && !o.gone && (gated || o.nodeName() == n.name()) && !o.yieldsTo(KindRestartNode, targetNode(n.name())) {
+			return fmt.Sprintf("waits for %s to end: pods are restarted one at a time", o.ref())
+		}
+	}
+	for i := range c.out.Plan {
+		if gated && c.out.Plan[i].Plan.Kind == KindRestartNode {
+			return "waits for its turn: pods are restarted one at a time"
+		}
+	}
+	return ""
 }
 
 func (c *cycle) podParams(n *node) PodParams {

@@ -7,18 +7,21 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"pgregory.net/rapid"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/journal/view"
 )
 
 // What a world has of pods. It is in servers of nodes that are pods.
 type truePod struct {
 	Pod
 	devices map[string]*Device // by storage entry
+	has     map[string]bool    // the directories that the pod that runs was made with
 }
 
 // addPod makes a node that is a pod, with its server.
@@ -32,17 +35,22 @@ func (w *world) addPod(n *v1alpha1.GlusterNode) {
 		s.pod = &truePod{devices: map[string]*Device{}, Pod: Pod{Claims: map[string]ClaimView{}}}
 	}
 	for i := range n.Spec.Storage {
-		st := &n.Spec.Storage[i]
-		dir := string(st.Dir())
-		if w.isDevice(n, st) {
-			if s.pod.devices[st.Name] == nil {
-				s.pod.devices[st.Name] = &Device{Name: st.Name, SizeBytes: 100 << 30}
-			}
-			continue
+		w.addDir(n, i)
+	}
+}
+
+// addDir gives a node what its server has below an entry of its storage.
+func (w *world) addDir(n *v1alpha1.GlusterNode, i int) {
+	s, st := w.servers[n.Name], &n.Spec.Storage[i]
+	dir := string(st.Dir())
+	if w.isDevice(n, st) {
+		if s.pod.devices[st.Name] == nil {
+			s.pod.devices[st.Name] = &Device{Name: st.Name, SizeBytes: 100 << 30}
 		}
-		if _, there := s.mounts[dir]; !there {
-			s.mounts[dir] = Mount{Dir: dir, FSUUID: "fs-" + n.Name + dir, SizeBytes: 100 << 30, FreeBytes: 90 << 30}
-		}
+		return
+	}
+	if _, there := s.mounts[dir]; !there {
+		s.mounts[dir] = Mount{Dir: dir, FSUUID: "fs-" + n.Name + dir, SizeBytes: 100 << 30, FreeBytes: 90 << 30}
 	}
 }
 
@@ -57,7 +65,7 @@ func (s *server) podSays(out Server) Server {
 		return out
 	}
 	p := s.pod.Pod
-	if !p.Ready {
+	if !p.Running {
 		reason := p.Reason
 		if reason == "" {
 			reason = v1alpha1.ReasonPodNotReady
@@ -86,12 +94,14 @@ func (w *world) podEnds(op journal.Plan, e EndState) {
 	if e.Node.Pod != "" {
 		w.made++
 		s.pod.Declared, s.pod.Ready, s.pod.Declares, s.pod.Runs = true, true, e.Node.Pod, e.Node.Pod
+		s.pod.Running, s.down = true, false
 		s.pod.Reason, s.pod.Message, s.pod.UID = "", "", fmt.Sprint("pod-", w.made)
 		w.made--
 	}
 	for _, st := range op.Steps {
 		switch st.Name {
 		case StepRemovePod:
+			s.pod.Running = false
 			s.pod.Declared, s.pod.Ready, s.pod.UID, s.pod.Runs, s.pod.Declares = false, false, "", "", ""
 		case StepFormatDevice:
 			var p DeviceParams
@@ -105,6 +115,38 @@ func (w *world) podEnds(op journal.Plan, e EndState) {
 	}
 }
 
+// podStepped makes true what one step does to a pod.
+func (w *world) podStepped(s *view.Step) {
+	var p PodParams
+	if json.Unmarshal(s.Params, &p) != nil {
+		return
+	}
+	switch s.Name {
+	case StepMakeClaims:
+		var claims ClaimsParams
+		if json.Unmarshal(s.Params, &claims) == nil {
+			for _, c := range claims.Claims {
+				w.servers[p.Node].pod.Claims[c.Name] = ClaimView{Bound: true, Class: c.Class, Size: c.Size, Block: c.Block}
+			}
+		}
+	case StepMakePod:
+		pod := w.servers[p.Node].pod
+		if pod.Declared, pod.Declares = true, p.Digest; pod.Runs == "" {
+			pod.run(&p)
+		}
+	case StepRestartPod:
+		w.servers[p.Node].pod.run(&p)
+	}
+}
+
+// run makes it another pod.
+func (t *truePod) run(p *PodParams) {
+	t.Runs, t.UID, t.has = p.Digest, "pod-"+p.Digest, map[string]bool{}
+	for _, s := range p.Storage {
+		t.has[v1alpha1.BricksDir+"/"+s.Name] = true
+	}
+}
+
 // doTemplate declares a template of nodes.
 func doTemplate(w *world, a args) (string, error) {
 	n, err := a.number("nodes", 3)
@@ -113,6 +155,17 @@ func doTemplate(w *world, a args) (string, error) {
 	}
 	t := v1alpha1.NodeTemplate{Name: a.first(), Zone: a.one("zone"), Thresholds: v1alpha1.Thresholds{Nodes: int32(n)},
 		Storage: v1alpha1.TemplateStorage{StorageClassName: a.one("class")}}
+	if t.Storage.Count, err = int32Of(a, "count"); err != nil {
+		return "", err
+	}
+	if a.has("size") {
+		size := resource.MustParse(a.one("size"))
+		t.Storage.Size = &size
+	}
+	t.PriorityClassName = a.one("priority")
+	if a.has("memory") {
+		t.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(a.one("memory"))}}
+	}
 	if a.has("block") {
 		mode := corev1.PersistentVolumeBlock
 		t.Storage.VolumeMode = &mode
@@ -128,6 +181,11 @@ func doTemplate(w *world, a args) (string, error) {
 		w.cluster.Spec.NodeTemplates = append(w.cluster.Spec.NodeTemplates, t)
 	}
 	return "", nil
+}
+
+func int32Of(a args, key string) (int32, error) {
+	n, err := a.number(key, 0)
+	return int32(n), err
 }
 
 // doPod declares a node that is a pod by hand, or does something to one.
@@ -152,7 +210,24 @@ func doPod(w *world, a args) (string, error) {
 		n.Spec.Zone = a.one("edited")
 	}
 	if a.has("unready") {
-		p.Ready, p.Reason, p.Message = false, a.one("unready"), "says Kubernetes"
+		p.Ready, p.Running, p.Reason, p.Message = false, false, a.one("unready"), "says Kubernetes"
+	}
+	if a.has("up") {
+		p.Ready, p.Running, w.servers[n.Name].down = true, true, false
+	}
+	if a.has("hangs") { // its glusterd
+		p.Ready, p.Reason, p.Message, w.servers[n.Name].down = false, v1alpha1.ReasonPodNotReady, "its glusterd does not serve yet", true
+	}
+	for _, s := range a.all("more") {
+		n.Generation++
+		n.Spec.Storage = append(n.Spec.Storage, v1alpha1.Storage{Name: s, PVCName: n.Name + "-" + s})
+		w.addDir(n, len(n.Spec.Storage)-1)
+	}
+	if a.has("less") { // it was deleted, and declared again
+		n.Spec.Storage = slices.DeleteFunc(n.Spec.Storage, func(s v1alpha1.Storage) bool { return s.Name == a.one("less") })
+	}
+	if a.has("runs") { // what another release made
+		p.Declares, p.Runs = a.one("runs"), a.one("runs")
 	}
 	p.Foreign = a.has("foreign")
 	p.Declared = p.Declared || p.Foreign
@@ -161,6 +236,12 @@ func doPod(w *world, a args) (string, error) {
 	}
 	for _, claim := range a.all("claimed") {
 		p.Claims[n.Name+"-"+claim] = ClaimView{Bound: true}
+	}
+	for _, claim := range a.all("lost") {
+		p.Claims[n.Name+"-"+claim] = ClaimView{Lost: true, Message: "it is being deleted"}
+	}
+	for _, claim := range a.all("gone") {
+		delete(p.Claims, n.Name+"-"+claim)
 	}
 	return "", nil
 }
@@ -188,6 +269,9 @@ func (w *world) obeyTemplates(d Decision) {
 		if n := w.node(t.Name); n != nil {
 			n.Spec = t.Spec
 			n.Generation++
+			for i := range n.Spec.Storage {
+				w.addDir(n, i)
+			}
 			continue
 		}
 		n := &v1alpha1.GlusterNode{ObjectMeta: w.meta(t.Name), Spec: t.Spec}

@@ -69,7 +69,10 @@ func (n *node) status(poolID string) NodeStatus {
 	for _, d := range n.dirs {
 		st := DirStatus{Path: d.path, State: d.state, Bricks: d.bricks + d.arbiters, Message: d.why}
 		if d.seen {
-			st.FSUUID, st.SizeBytes = d.mount.FSUUID, d.mount.SizeBytes
+			st.SizeBytes = d.mount.SizeBytes
+			if d.mount.Registered { // else it is of whatever happens to be there
+				st.FSUUID = d.mount.FSUUID
+			}
 		} else if was := n.remembered(d.path); was != nil {
 			st.FSUUID, st.SizeBytes = was.FSUUID, uint64(was.SizeBytes)
 		}

@@ -161,6 +161,10 @@ type PodSpec struct {
 	Storage     []PodStorage         `json:"storage"`
 	Affinity    *corev1.NodeAffinity `json:"affinity,omitempty"`
 	Tolerations []corev1.Toleration  `json:"tolerations,omitempty"`
+	// What is not there must not be in the digest: pods of earlier releases that
+	// did not know it run as declared.
+	Resources     *corev1.ResourceRequirements `json:"resources,omitempty"`
+	PriorityClass string                       `json:"priorityClass,omitempty"`
 }
 
 // PodState is where a pod keeps who it is: one of the two.
@@ -277,11 +281,13 @@ const (
 const podSpecVersion = 1
 
 // Sum tells one PodSpec, as this release makes pods of it, from another.
-func (p *PodSpec) Sum() string {
+func (p *PodSpec) Sum() string { return p.sumOf(podSpecVersion) }
+
+func (p *PodSpec) sumOf(version int) string {
 	raw, err := json.Marshal(struct {
 		Version int
 		*PodSpec
-	}{podSpecVersion, p})
+	}{version, p})
 	if err != nil { // plain data
 		panic("planner: " + err.Error())
 	}

@@ -16,7 +16,9 @@ import (
 //	prepare-node    as above                                    release-node, or prepare-node
 //	join-node       its server may not be touched, or goes      release-node
 //	                a pod: another one is declared now
-//	restart-node    the node goes, or another pod is declared   restart-node
+//	restart-node    the node goes, or another pod is declared;  restart-node
+//	                its pod runs and no heal gate was planned,
+//	                or waits at one and does not run any more
 //	install-gate    its server may not be touched, or goes      -
 //	release-node    the node is there again                     prepare-node
 //	create-volume   the volume goes                             delete-volume, if it got so far
@@ -27,6 +29,11 @@ import (
 //	                resets, is wanted differently now
 //	delete-volume   the volume is there again, or its deletion  -
 //	                is no longer confirmed
+//
+// restart-node may be past its pivot and wait for a pod that never serves, for
+// what it was declared as. While nothing but waiting is left of it, the next
+// restart-node of the node takes its place in the moment it is planned; its heal
+// gates stand for those that were not passed. Until then it goes on waiting.
 //
 // Everything ends when the cluster goes. A kind that is not in the table, and an
 // operation this version cannot read, is left alone.
@@ -64,8 +71,25 @@ func (c *cycle) supersede() {
 		case !o.PastPivot():
 			o.ending = true
 			c.out.Cancel = append(c.out.Cancel, Ending{Op: o.ID, Reason: why})
+		case o.Plan.Kind == KindRestartNode && o.OnlyWaits():
+			o.yields = why
 		}
 	}
+}
+
+// takeOver ends the operations whose place the draft takes.
+func (c *cycle) takeOver(d *draft) {
+	for _, o := range c.open {
+		if o.yieldsTo(d.kind, d.target) {
+			o.ending, o.gone = true, true
+			c.out.Supersede = append(c.out.Supersede, Ending{Op: o.ID, Reason: o.yields})
+		}
+	}
+}
+
+// yieldsTo reports whether an operation of a kind and target takes its place.
+func (o *openOp) yieldsTo(kind, target string) bool {
+	return o.yields != "" && !o.gone && o.Plan.Kind == kind && o.Plan.Target == target
 }
 
 func (c *cycle) preparing(o *openOp) string {
@@ -91,8 +115,31 @@ func (c *cycle) podDiffers(o *openOp) string {
 	if why := c.serverGoes(o); why != "" {
 		return why
 	}
-	if n := c.byName[o.nodeName()]; n.pod != nil && n.pod.digest != o.end.Node.Pod {
+	n := c.byName[o.nodeName()]
+	if n.pod != nil && n.pod.digest != o.end.Node.Pod {
 		return "another pod is declared now"
+	}
+	if o.Plan.Kind == KindRestartNode && n.member {
+		return c.gateDiffers(o, n)
+	}
+	return ""
+}
+
+// gateDiffers: a pod that runs goes behind the heal gate, one that does not run
+// must not wait at it. While the old one is there, either may become the other.
+func (c *cycle) gateDiffers(o *openOp, n *node) string {
+	seen := n.srv.Pod
+	if seen == nil || seen.Runs == o.end.Node.Pod {
+		return ""
+	}
+	gated := slices.Contains(o.Plan.Locks, lockPool)
+	k := o.Current()
+	waits := !o.started() || !o.PastPivot() && k < len(o.Steps) && o.Steps[k].Name == StepHealed
+	switch {
+	case gated && !seen.Running && waits:
+		return "its pod does not run any more, and need not wait until others can do without it"
+	case !gated && seen.Running:
+		return "its pod runs by now, and is let go only when others can do without it"
 	}
 	return ""
 }

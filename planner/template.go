@@ -24,7 +24,7 @@ type TemplateNode struct {
 // What the claims of a node made from a template are called, and how large they
 // are unless the template says.
 const (
-	bricksName  = "bricks" // the only entry of its storage
+	bricksName  = "bricks" // the first entry of its storage; then bricks-1, bricks-2 ...
 	stateSize   = "1Gi"
 	bricksSize  = "10Gi"
 	nodeNameMax = 52
@@ -47,19 +47,27 @@ func (c *cycle) templates() {
 			}
 			want := nodeSpec(c.cluster, t, name)
 			n := c.byName[name]
-			if n != nil && sameStorage(n.cr.Spec.Storage, want.Storage) {
-				want.Storage = n.cr.Spec.Storage
-			}
 			switch {
 			case n == nil:
 				c.out.TemplateNodes = append(c.out.TemplateNodes, TemplateNode{Name: name, Template: t.Name, Spec: want})
+				continue
 			case n.cr.Annotations[v1alpha1.AnnotationTemplate] != t.Name:
 				c.block(object, problemf(v1alpha1.ReasonNameTaken, "GlusterNode %s, which template %s asks for, was made by hand; it is left alone", name, t.Name))
+				continue
 			case n.deleting():
-			case sameSpec(&n.cr.Spec, &want):
-			default:
-				c.out.TemplateNodes = append(c.out.TemplateNodes, TemplateNode{Name: name, Template: t.Name, Spec: want, Reverts: true})
+				continue
 			}
+			var taken string
+			want.Storage, taken = merged(n.cr.Spec.Storage, want.Storage)
+			if taken != "" {
+				c.block(object, problemf(v1alpha1.ReasonNameTaken, "storage entry %s of GlusterNode %s, which template %s asks for, is there as something else; it is left alone", taken, name, t.Name))
+			}
+			if sameSpec(&n.cr.Spec, &want) {
+				continue
+			}
+			grown := n.cr.Spec
+			grown.Storage = want.Storage
+			c.out.TemplateNodes = append(c.out.TemplateNodes, TemplateNode{Name: name, Template: t.Name, Spec: want, Reverts: !sameSpec(&grown, &want)})
 		}
 	}
 	for _, n := range c.nodes {
@@ -93,18 +101,41 @@ func nodeName(cluster, template string, k int) string {
 
 // nodeSpec is how a template describes one of its nodes.
 func nodeSpec(cluster *v1alpha1.GlusterCluster, t *v1alpha1.NodeTemplate, name string) v1alpha1.GlusterNodeSpec {
-	return v1alpha1.GlusterNodeSpec{
+	spec := v1alpha1.GlusterNodeSpec{
 		Cluster: cluster.Name, Zone: cmp.Or(t.Zone, t.Name),
-		Storage:      []v1alpha1.Storage{{Name: bricksName, PVCName: name + "-" + bricksName}},
 		State:        &v1alpha1.NodeState{PVCName: name + stateSuffix},
 		NodeAffinity: t.NodeAffinity.DeepCopy(), Tolerations: t.Tolerations,
+		Resources: t.Resources.DeepCopy(), PriorityClassName: t.PriorityClassName,
 	}
+	for _, entry := range entriesOf(t) {
+		spec.Storage = append(spec.Storage, v1alpha1.Storage{Name: entry, PVCName: name + "-" + entry})
+	}
+	return spec
 }
 
-// sameStorage reports whether have is want, possibly with entries that somebody
-// added: storage only grows, and they stay.
-func sameStorage(have, want []v1alpha1.Storage) bool {
-	return !slices.ContainsFunc(want, func(s v1alpha1.Storage) bool { return !slices.Contains(have, s) })
+// entriesOf are the names of a template's storage.
+func entriesOf(t *v1alpha1.NodeTemplate) []string {
+	out := []string{bricksName}
+	for k := 1; k < int(t.Storage.Count); k++ {
+		out = append(out, fmt.Sprintf("%s-%d", bricksName, k))
+	}
+	return out
+}
+
+// merged is have with what it lacks of want: storage only grows, and entries that
+// somebody added stay. taken is an entry of want that have has as something else.
+func merged(have, want []v1alpha1.Storage) (out []v1alpha1.Storage, taken string) {
+	out = slices.Clip(have)
+	for _, w := range want {
+		i := slices.IndexFunc(have, func(h v1alpha1.Storage) bool { return h.Name == w.Name })
+		switch {
+		case i < 0:
+			out = append(out, w)
+		case have[i] != w:
+			taken = w.Name
+		}
+	}
+	return out, taken
 }
 
 func sameSpec(a, b *v1alpha1.GlusterNodeSpec) bool { return equality.Semantic.DeepEqual(a, b) }
@@ -116,6 +147,9 @@ func claimsOf(n *v1alpha1.GlusterNode, t *v1alpha1.NodeTemplate) []Claim {
 		size = q.String()
 	}
 	out := []Claim{{Name: n.Name + stateSuffix, Class: cmp.Or(t.Storage.StateStorageClassName, t.Storage.StorageClassName), Size: stateSize}}
-	return append(out, Claim{Name: n.Name + "-" + bricksName, Class: t.Storage.StorageClassName, Size: size,
-		Block: t.Storage.VolumeMode != nil && *t.Storage.VolumeMode == corev1.PersistentVolumeBlock})
+	for _, entry := range entriesOf(t) {
+		out = append(out, Claim{Name: n.Name + "-" + entry, Class: t.Storage.StorageClassName, Size: size,
+			Block: t.Storage.VolumeMode != nil && *t.Storage.VolumeMode == corev1.PersistentVolumeBlock})
+	}
+	return out
 }

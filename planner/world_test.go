@@ -146,7 +146,11 @@ func (w *world) says(name string, s *server) Server {
 	}
 	out := Server{Gate: s.gate, UUID: s.uuid, Glusterd: !s.down, Peers: slices.Clone(s.peers), Volumes: slices.Clone(s.vols)}
 	for _, d := range slices.Sorted(maps.Keys(s.mounts)) {
-		out.Mounts = append(out.Mounts, s.mounts[d])
+		m := s.mounts[d]
+		if s.pod != nil && !s.pod.has[d] {
+			m = Mount{Dir: d, Error: d + " is not a mount point"}
+		}
+		out.Mounts = append(out.Mounts, m)
 	}
 	v := &PoolView{UUID: s.uuid, OpVersion: 100000, Options: map[string]string{}}
 	for _, p := range s.peers {
@@ -290,7 +294,7 @@ func (w *world) report(d Decision) {
 		n.Status.UUID = d.Nodes[n.Name].UUID
 		n.Status.BrickDirs, n.Status.Conditions = nil, nil
 		for _, dir := range d.Nodes[n.Name].Dirs {
-			n.Status.BrickDirs = append(n.Status.BrickDirs, v1alpha1.BrickDirStatus{Path: v1alpha1.BrickDir(dir.Path), SizeBytes: int64(dir.SizeBytes)})
+			n.Status.BrickDirs = append(n.Status.BrickDirs, v1alpha1.BrickDirStatus{Path: v1alpha1.BrickDir(dir.Path), SizeBytes: int64(dir.SizeBytes), FSUUID: dir.FSUUID})
 		}
 		for _, f := range d.Findings {
 			if f.Object == nodeObject(n.Name) {
@@ -356,6 +360,7 @@ func (w *world) succeed(s *view.Step) {
 			s.Receipt = mustJSON(ClaimReceipt{UUID: w.servers[p.Node].uuid})
 		}
 	}
+	w.podStepped(s)
 }
 
 // finish completes an operation: what it declared becomes true.

@@ -128,6 +128,21 @@ type NodeTemplate struct {
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
+	// resources of the pods: what they ask for, and at most get. Every pod of
+	// the template is restarted when they change, one at a time.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported"
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// priorityClassName is the PriorityClass of the pods. It must exist: without
+	// it Kubernetes makes no pod. Every pod of the template is restarted when it
+	// changes, one at a time.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
 	// storage is what each node gets.
 	// +required
 	Storage TemplateStorage `json:"storage"`
@@ -145,7 +160,8 @@ type Thresholds struct {
 
 // TemplateStorage is the storage of each node of a template.
 //
-// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="the claims that exist do not change: add a template with the storage that is wanted"
+// +kubebuilder:validation:XValidation:rule="self.storageClassName == oldSelf.storageClassName && has(self.size) == has(oldSelf.size) && (!has(self.size) || self.size == oldSelf.size) && has(self.volumeMode) == has(oldSelf.volumeMode) && (!has(self.volumeMode) || self.volumeMode == oldSelf.volumeMode) && has(self.stateStorageClassName) == has(oldSelf.stateStorageClassName) && (!has(self.stateStorageClassName) || self.stateStorageClassName == oldSelf.stateStorageClassName)",message="the claims that exist do not change: raise count for more of the same, or add a template with the storage that is wanted"
+// +kubebuilder:validation:XValidation:rule="(has(self.count) ? self.count : 1) >= (has(oldSelf.count) ? oldSelf.count : 1)",message="count only grows: a claim may hold bricks and cannot be taken away"
 type TemplateStorage struct {
 	// storageClassName is the class of the claims.
 	// +required
@@ -154,11 +170,18 @@ type TemplateStorage struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	StorageClassName string `json:"storageClassName"`
 
-	// size of the claim for bricks. Default: 10Gi.
+	// size of each claim for bricks. Default: 10Gi.
 	// +optional
 	Size *resource.Quantity `json:"size,omitempty"`
 
-	// volumeMode of the claim for bricks: Filesystem, or Block for a device that
+	// count is how many claims for bricks each node has. Raising it gives every
+	// node more, one node at a time: its pod is restarted with them. Default: 1.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=32
+	Count int32 `json:"count,omitempty"`
+
+	// volumeMode of the claims for bricks: Filesystem, or Block for a device that
 	// Anthill formats as XFS. Default: Filesystem.
 	// +optional
 	// +kubebuilder:validation:Enum=Filesystem;Block

@@ -56,7 +56,7 @@ type GlusterNode struct {
 // +kubebuilder:validation:XValidation:rule="has(self.external) != has(self.storage)",message="a node is either a server outside Kubernetes (external) or a pod with devices or claims (storage): give exactly one of the two"
 // +kubebuilder:validation:XValidation:rule="has(self.external) == has(oldSelf.external)",message="a server outside Kubernetes does not become a pod, nor a pod such a server: create another GlusterNode"
 // +kubebuilder:validation:XValidation:rule="has(self.storage) == has(self.state)",message="a pod keeps glusterd's state in state, a server outside Kubernetes has none: give state together with storage"
-// +kubebuilder:validation:XValidation:rule="!has(self.external) || (!has(self.nodeAffinity) && !has(self.tolerations))",message="nodeAffinity and tolerations are for pods, external is no pod"
+// +kubebuilder:validation:XValidation:rule="!has(self.external) || (!has(self.nodeAffinity) && !has(self.tolerations) && !has(self.resources) && !has(self.priorityClassName))",message="nodeAffinity, tolerations, resources and priorityClassName are for pods, external is no pod"
 // +kubebuilder:validation:XValidation:rule="!has(self.storage) || !(self.storage.exists(s, has(s.device)) || has(self.state.hostPath)) || (has(self.nodeAffinity) && has(self.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution))",message="devices and host paths are of one host: say which in nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
 type GlusterNodeSpec struct {
 	// cluster is the name of the GlusterCluster, in the same namespace, that
@@ -107,6 +107,21 @@ type GlusterNodeSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
+
+	// resources of the pod: what it asks for, and at most gets. The pod is
+	// restarted when they change. Default: none.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!has(self.claims)",message="resource claims are not supported"
+	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
+
+	// priorityClassName is the PriorityClass of the pod. It must exist: without
+	// it Kubernetes makes no pod. The pod is restarted when it changes. Default:
+	// that of the Kubernetes.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	PriorityClassName string `json:"priorityClassName,omitempty"`
 }
 
 // Storage is one device or claim of a pod. Its file system is mounted at

@@ -135,9 +135,12 @@ const (
 	// ReasonClaimNotFound: a PersistentVolumeClaim that the node names is not
 	// there.
 	ReasonClaimNotFound = "ClaimNotFound"
-	// ReasonClaimUnfit: a PersistentVolumeClaim is not bound, has the wrong
-	// volume mode, or belongs to another node.
+	// ReasonClaimUnfit: a PersistentVolumeClaim has the wrong volume mode, is being
+	// deleted or has lost its volume, or is not as the template describes it.
 	ReasonClaimUnfit = "ClaimUnfit"
+	// ReasonStorageMissing: the node has bricks where none of its storage is; the
+	// pod is left as it runs.
+	ReasonStorageMissing = "StorageMissing"
 	// ReasonStorageClassNotFound: the StorageClass of a template is not there.
 	ReasonStorageClassNotFound = "StorageClassNotFound"
 	// ReasonImageMissing: nothing says which image pods run: neither

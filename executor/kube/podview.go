@@ -21,12 +21,13 @@ import (
 // the cache's.
 type PodView struct {
 	planner.Pod
-	// Running: its container runs, and is not being stopped: commands reach it.
-	Running bool
 	// Stopping: it was told to stop. Going: its StatefulSet is being deleted.
 	Stopping, Going bool
 	// Exists: there is a pod of ours; else UID and Host are empty.
 	Exists bool
+	// TakenUp: the StatefulSet's controller has seen it as it is; until then it
+	// might make a pod as it was declared before.
+	TakenUp bool
 }
 
 // A PodKey names a node that is a pod.
@@ -85,6 +86,7 @@ func (r *PodReader) Look(ctx context.Context, k PodKey, claims []string) (PodVie
 	default:
 		v.Declared, v.Going = true, set.DeletionTimestamp != nil
 		v.Declares = set.Spec.Template.Annotations[v1alpha1.AnnotationPodDigest]
+		v.TakenUp = set.Status.ObservedGeneration >= set.Generation
 	}
 	return v, r.pod(ctx, k, &set, &v)
 }
@@ -131,12 +133,12 @@ func (r *PodReader) claims(ctx context.Context, k PodKey, names []string, v *Pod
 		if !found {
 			continue
 		}
-		view := planner.ClaimView{Bound: c.Status.Phase == corev1.ClaimBound, Block: object.IsBlock(&c), Class: object.ClassOf(&c)}
+		view := planner.ClaimView{Bound: c.Status.Phase == corev1.ClaimBound, Block: object.IsBlock(&c), Class: object.ClassOf(&c), Size: object.SizeOf(&c)}
 		switch {
 		case c.DeletionTimestamp != nil:
-			view.Message = "it is being deleted"
+			view.Lost, view.Message = true, "it is being deleted"
 		case c.Status.Phase == corev1.ClaimLost:
-			view.Message = "the volume it was bound to is gone"
+			view.Lost, view.Message = true, "the volume it was bound to is gone"
 		case !view.Bound:
 			view.Message = withWarning("it waits for a volume", r.warning(ctx, &c))
 		}

@@ -22,7 +22,7 @@ var testKey = PodKey{Namespace: "ns", Cluster: "c1", Node: "n1"}
 
 func testSet() *appsv1.StatefulSet {
 	s := object.Set("ns", planner.PodParams{Node: "n1", Cluster: "c1", Digest: "d1", PodSpec: planner.PodSpec{Image: "i:1"}})
-	s.UID = "set"
+	s.UID, s.Generation = "set", 2
 	return s
 }
 
@@ -64,13 +64,21 @@ func TestLook(t *testing.T) {
 	}{
 		"Nothing": {"nobody made it yet", nil, PodView{Pod: planner.Pod{Reason: v1alpha1.ReasonPodNotReady}}, "there is no StatefulSet n1 yet"},
 		"Serves": {"all is well", []client.Object{testSet(), testPod(same)},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true}, Running: true, Exists: true}, ""},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true}, ""},
+		"TakenUp": {"the controller has seen what is declared", []client.Object{func() client.Object {
+			s := testSet()
+			s.Status.ObservedGeneration = 2
+			return s
+		}(), testPod(same)},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true, TakenUp: true}, ""},
 		"Foreign": {"somebody else's StatefulSet", []client.Object{foreignSet, testPod(same)},
 			PodView{Pod: planner.Pod{Foreign: true, Reason: v1alpha1.ReasonNameTaken}}, "Anthill did not make it"},
 		"ForeignPod": {"somebody else's pod", []client.Object{testSet(), testPod(func(p *corev1.Pod) { p.Labels = nil })},
 			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Foreign: true, Reason: v1alpha1.ReasonNameTaken}}, "Anthill did not make it"},
 		"Forbidden": {"why there is no pod stands in an event of the StatefulSet", []client.Object{testSet(), warning("set", "violates PodSecurity", at)},
 			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Reason: v1alpha1.ReasonPodNotReady}}, "no pod n1-0 yet: violates PodSecurity; pods of glusterd are privileged, the namespace must permit it: kubectl label namespace ns pod-security"},
+		"NoPriority": {"nor is a pod made without its PriorityClass", []client.Object{testSet(), warning("set", `create Pod n1-0 in StatefulSet n1 failed error: pods "n1-0" is forbidden: no PriorityClass with name high was found`, at)},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Reason: v1alpha1.ReasonPodNotReady}}, "there is no pod n1-0 yet: create Pod n1-0 in StatefulSet n1 failed error: pods \"n1-0\" is forbidden: no PriorityClass with name high was found"},
 		"Unschedulable": {"the scheduler's words", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{
 				{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes\nare available"}}}
@@ -87,10 +95,10 @@ func TestLook(t *testing.T) {
 			p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 3, Reason: "Error", Message: "no state"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true}, "it ended with 3 (Error): no state"},
 		"GlusterdDown": {"commands reach it", []client.Object{testSet(), testPod(notReady(corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}))},
-			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Running: true, Exists: true}, "its glusterd does not serve yet"},
+			PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady, Running: true}, Exists: true}, "its glusterd does not serve yet"},
 		"HostLost": {"the host does not report", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Status.Conditions[0] = corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionFalse, Message: "the host is lost"}
-		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Running: true, Exists: true}, "the host is lost"},
+		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady, Running: true}, Exists: true}, "the host is lost"},
 		"Evicted": {"it ended", []client.Object{testSet(), testPod(func(p *corev1.Pod) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "low on memory"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true}, "Evicted low on memory"},
@@ -99,7 +107,7 @@ func TestLook(t *testing.T) {
 			p.DeletionTimestamp, p.Finalizers = &now, []string{"x/y"}
 		})}, PodView{Pod: planner.Pod{Declared: true, Declares: "d1", Runs: "d1", UID: "pod", Host: "host-1", Reason: v1alpha1.ReasonPodNotReady}, Exists: true, Stopping: true}, "is being stopped"},
 		"Orphan": {"a pod without its StatefulSet", []client.Object{testPod(same)},
-			PodView{Pod: planner.Pod{Runs: "d1", UID: "pod", Host: "host-1", Ready: true}, Running: true, Exists: true}, ""},
+			PodView{Pod: planner.Pod{Runs: "d1", UID: "pod", Host: "host-1", Ready: true, Running: true}, Exists: true}, ""},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +157,7 @@ func TestLookAtClaims(t *testing.T) {
 		"block": {Bound: true, Block: true, Class: "fast"},
 		"file":  {Bound: true, Class: "fast"},
 		"waits": {Class: "fast", Message: "it waits for a volume: no volume plugin"},
-		"lost":  {Class: "fast", Message: "the volume it was bound to is gone"},
+		"lost":  {Class: "fast", Lost: true, Message: "the volume it was bound to is gone"},
 	}
 	if d := cmp.Diff(want, got.Claims); d != "" {
 		t.Errorf("(-want +got)\n%s", d)

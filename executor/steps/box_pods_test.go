@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +83,44 @@ func (boxPods) Key(_ context.Context, _, node string) (kube.PodKey, error) {
 	return kube.PodKey{Namespace: "ns", Cluster: "c", Node: node}, nil
 }
 
-func (w *boxWorld) Pods() Pods { return boxPods{&kube.Pods{Client: w.b.kube.Client()}} }
+func (w *boxWorld) Pods() Pods {
+	pods := boxPods{&kube.Pods{Client: w.b.kube.Client()}}
+	if w.b.mortal != nil {
+		return w.b.mortal.pods(pods)
+	}
+	return pods
+}
+
+// seePods adds what Kubernetes says of the nodes that are declared as pods, as
+// package observe does.
+func (b *box) seePods(ctx context.Context, out *planner.Observed) error {
+	b.world.mu.Lock()
+	nodes := slices.Clone(b.nodes)
+	b.world.mu.Unlock()
+	for i := range nodes {
+		n := &nodes[i]
+		if b.kube == nil || !n.IsPod() {
+			continue
+		}
+		out.Classes = []string{"fast"}
+		claims := []string{n.Spec.State.PVCName}
+		for _, s := range n.Spec.Storage {
+			claims = append(claims, s.PVCName)
+		}
+		r := kube.PodReader{Live: b.kube.Plain()}
+		v, err := r.Look(ctx, kube.KeyOf(n), claims)
+		if err != nil {
+			return err
+		}
+		seen := out.Servers[n.Name]
+		if !v.Running {
+			seen = planner.Server{Reason: v.Reason, Message: v.Message}
+		}
+		seen.Pod = &v.Pod
+		out.Servers[n.Name] = seen
+	}
+	return nil
+}
 
 // A boxStep is a step of a plan that a test makes itself.
 type boxStep struct {

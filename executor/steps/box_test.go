@@ -22,6 +22,7 @@ import (
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/executor"
+	"github.com/gluster/anthill/executor/gate"
 	"github.com/gluster/anthill/executor/gluster/sim"
 	"github.com/gluster/anthill/executor/kube"
 	"github.com/gluster/anthill/executor/kube/kubetest"
@@ -53,6 +54,10 @@ type box struct {
 	last    planner.Decision
 
 	kube *kubetest.Cluster // nil: no node is a pod
+
+	jitter func() float64 // of the engine; nil: of rand
+	clock  executor.Clock // nil: the pool's time, which moves instead of waiting
+	mortal *mortal        // nil: nothing ends by itself
 }
 
 func newBox(t *testing.T, seed uint64, servers int, with ...func(*box)) *box {
@@ -93,10 +98,21 @@ func (b *box) open() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	clock := boxClock{b}
+	clock := b.clock
+	if clock == nil {
+		clock = boxClock{b}
+	}
+	log := executor.Log(b.j)
+	if b.mortal != nil {
+		log = b.mortal.log(b.j)
+	}
 	fences := &executor.Fences{Journal: b.j, Epoch: b.j.Epoch(), Anchors: boxAnchors{b}, Gates: &kube.Gates{Servers: b.world, Instance: "me"},
 		Instance: "me", Clock: clock, Log: logr.Discard()}
-	b.e = executor.New(b.j, b.state, registry, b.j.Epoch(), executor.Options{Clock: clock, Rand: b.rand.Float64, Fencer: fences})
+	jitter := b.jitter
+	if jitter == nil {
+		jitter = b.rand.Float64
+	}
+	b.e = executor.New(log, b.state, registry, b.j.Epoch(), executor.Options{Clock: clock, Rand: jitter, Fencer: fences})
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -184,10 +200,25 @@ func (w *boxWorld) servers() []kube.Server {
 	var out []kube.Server
 	for i := range w.b.nodes {
 		n := &w.b.nodes[i]
-		out = append(out, kube.Server{Node: n.Name, Address: n.Address(), Dirs: []string{"/bricks/b1", "/bricks/b2"},
-			UUID: n.Status.UUID, Gate: w.b.pool.Transport(n.Address()), Problem: w.b.podProblem(n)})
+		out = append(out, kube.Server{Node: n.Name, Address: n.Address(), Dirs: dirsOf(n),
+			UUID: n.Status.UUID, Gate: w.b.gate(n.Address()), Problem: w.b.podProblem(n)})
 	}
 	return out
+}
+
+func dirsOf(n *v1alpha1.GlusterNode) []string {
+	var out []string
+	for _, d := range n.BrickDirs() {
+		out = append(out, string(d))
+	}
+	return out
+}
+
+func (b *box) gate(address string) gate.Server {
+	if b.mortal != nil {
+		return b.mortal.gate(b.pool.Transport(address))
+	}
+	return b.pool.Transport(address)
 }
 
 func (w *boxWorld) Of(context.Context, string) ([]kube.Server, error) { return w.servers(), nil }
@@ -196,6 +227,9 @@ func (w *boxWorld) Observed(ctx context.Context, pool string) (planner.Observed,
 	out := planner.Observed{Servers: map[string]planner.Server{}, GateDigest: gateDigest}
 	for _, s := range w.servers() {
 		out.Servers[s.Node] = observe.Server(ctx, pool, s)
+	}
+	if err := w.b.seePods(ctx, &out); err != nil {
+		return out, err
 	}
 	return out, nil
 }

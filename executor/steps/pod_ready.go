@@ -59,7 +59,7 @@ func (b base) pod(ctx context.Context, t *executor.Turn, p planner.PodParams) (k
 	}
 	for _, c := range claims {
 		if _, ok := v.Claims[c]; !ok && v.Claims != nil {
-			v.Claims[c] = planner.ClaimView{Message: "it is not there"}
+			v.Claims[c] = planner.ClaimView{Lost: true, Message: "it is not there"}
 		}
 	}
 	return v, nil

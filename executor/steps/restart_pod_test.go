@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/executor/gluster/sim"
 	"github.com/gluster/anthill/executor/kube/kubetest"
@@ -22,6 +24,7 @@ func (b *box) restarting(node, image string) journal.OpID {
 		boxStep{planner.StepHealed, planner.HealedParams{Node: node, UUID: uuid, Without: true}},
 		boxStep{planner.StepMakePod, podStep(node, image)},
 		boxStep{planner.StepRestartPod, podStep(node, image)},
+		boxStep{planner.StepPodReady, podStep(node, image)},
 		boxStep{planner.StepHealed, planner.HealedParams{Node: node, UUID: uuid}},
 	)
 }
@@ -101,12 +104,25 @@ func (b *box) brickOf(i int) string {
 	return brick.Host + ":" + brick.Path
 }
 
+// openGate is a heal gate that lets everything pass, for what comes behind it.
+var openGate = boxStep{planner.StepHealed, planner.HealedParams{Node: "nobody"}}
+
+// A pod that was not to run, and runs, has passed no gate: one look is none.
+func TestRestartWithoutAGate(t *testing.T) {
+	b := podPool(t, 8)
+	id := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	b.until(id, "the guard", b.waiting("it runs by now"))
+	if n := b.effects()["delete Pod n1-0"]; n != 0 {
+		t.Errorf("the pod was deleted %d times", n)
+	}
+}
+
 // The gate is looked at again right before: what went wrong since the wait for
 // it keeps the pod.
 func TestRestartGuards(t *testing.T) {
 	b := podPool(t, 3)
 	b.pool.SetHeal("v", b.brickOf(2), sim.Heal{Pending: 1})
-	id := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	id := b.plan(openGate, boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
 	b.until(id, "the guard", b.waiting("must not go now"))
 	if n := b.effects()["delete Pod n1-0"]; n != 0 {
 		t.Fatalf("the pod was deleted %d times", n)
@@ -120,10 +136,75 @@ func TestRestartGuards(t *testing.T) {
 func TestRestartOfAPodThatDoesNotRun(t *testing.T) {
 	b := podPool(t, 4)
 	id := b.restarting("n1", "missing")
-	b.until(id, "the image", b.waiting("image not found"))
-	stuck := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:3")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:3")})
+	op := b.until(id, "the image", b.waiting("image not found"))
+	if !op.OnlyWaits() {
+		t.Errorf("the old pod is gone, and step %s is not done: nobody could declare another image", op.Steps[op.Current()].Name)
+	}
+	stuck := b.plan(boxStep{planner.StepMakePod, podStep("n1", "gluster:3")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:3")},
+		boxStep{planner.StepPodReady, podStep("n1", "gluster:3")})
 	b.until(stuck, "the restart", completed)
 	b.runsImage("n1", "gluster:3")
+}
+
+// Nothing is let go before Kubernetes knows what is to come instead: it would
+// make the same pod again.
+func TestRestartWaitsForTheDeclaration(t *testing.T) {
+	b := podPool(t, 6)
+	b.kube.Overlook(true)
+	id := b.plan(openGate, boxStep{planner.StepMakePod, podStep("n1", "gluster:2")}, boxStep{planner.StepRestartPod, podStep("n1", "gluster:2")})
+	b.until(id, "the declaration", b.waiting("has not taken up yet"))
+	if n := b.effects()["delete Pod n1-0"]; n != 0 {
+		t.Errorf("the pod was deleted %d times", n)
+	}
+	b.kube.Overlook(false)
+	b.until(id, "the restart", completed)
+}
+
+// A pod that runs keeps a claim that is going alive; without one its successor
+// would never run.
+func TestRestartKeepsAPodWithoutClaims(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		hinder func(b *box, c *corev1.PersistentVolumeClaim) error
+		clear  func(b *box, c *corev1.PersistentVolumeClaim) error
+		want   string
+	}{
+		"Going": {"only the pod still holds it", func(b *box, c *corev1.PersistentVolumeClaim) error {
+			c.Finalizers = []string{"kubernetes.io/pvc-protection"}
+			return errors.Join(b.kube.Plain().Update(b.t.Context(), c), b.kube.Plain().Delete(b.t.Context(), c))
+		}, nil, "claim n1-b1: it is being deleted"},
+		"Gone": {"nobody has made it", func(b *box, c *corev1.PersistentVolumeClaim) error {
+			return b.kube.Plain().Delete(b.t.Context(), c)
+		}, func(b *box, c *corev1.PersistentVolumeClaim) error {
+			c.ResourceVersion = ""
+			return b.kube.Plain().Create(b.t.Context(), c)
+		}, "claim n1-b1: it is not there"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := podPool(t, 7)
+			var claim corev1.PersistentVolumeClaim
+			if err := b.kube.Plain().Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "n1-b1"}, &claim); err != nil {
+				t.Fatal(err)
+			}
+			if err := tc.hinder(b, &claim); err != nil {
+				t.Fatal(err)
+			}
+			id := b.restarting("n1", "gluster:2")
+			b.until(id, tc.reason, b.waiting(tc.want))
+			if n := b.effects()["delete Pod n1-0"]; n != 0 {
+				t.Errorf("%s: the pod was deleted %d times", tc.reason, n)
+			}
+			if tc.clear == nil {
+				return
+			}
+			if err := tc.clear(b, &claim); err != nil {
+				t.Fatal(err)
+			}
+			b.until(id, "the restart", completed)
+		})
+	}
 }
 
 func TestRestartFaults(t *testing.T) {

@@ -116,11 +116,24 @@ func (o *Op) PastPivot() bool {
 	return false
 }
 
+// OnlyWaits reports whether the operation has nothing left to do but to wait:
+// another one may take its place, even past the pivot.
+func (o *Op) OnlyWaits() bool {
+	k := o.Current()
+	for i := k; i < len(o.Steps); i++ {
+		if o.Steps[i].Stage != journal.Waiting {
+			return false
+		}
+	}
+	return k < len(o.Steps)
+}
+
 // Unsettled reports whether the command of some step may still land (I31):
-// nothing of the operation may then be undone, cancelled or let go.
+// nothing of the operation may then be undone, cancelled or let go. A step that
+// waits has no command.
 func (o *Op) Unsettled() bool {
 	for i := range o.Steps {
-		if o.Steps[i].State == Started || o.Steps[i].State == Unknown {
+		if o.Steps[i].Stage != journal.Waiting && (o.Steps[i].State == Started || o.Steps[i].State == Unknown) {
 			return true
 		}
 	}

@@ -136,6 +136,31 @@ func TestFold(t *testing.T) {
 	}
 }
 
+// TestOnlyWaits: what is left of an operation, and whether any of it may land.
+func TestOnlyWaits(t *testing.T) {
+	st := func(stage journal.Stage, state StepState) Step { return Step{Step: journal.Step{Stage: stage}, State: state} }
+	cases := map[string]struct {
+		reason       string
+		steps        []Step
+		waits, unset bool
+	}{
+		"Pending":  {"it will wait", []Step{st(journal.Pivot, Succeeded), st(journal.Waiting, Pending)}, true, false},
+		"Waiting":  {"a step that waits has no command", []Step{st(journal.Pivot, Succeeded), st(journal.Waiting, Started), st(journal.Waiting, Pending)}, true, false},
+		"ThenActs": {"it would go on to act", []Step{st(journal.Waiting, Started), st(journal.Retriable, Pending)}, false, false},
+		"Acts":     {"its command may land", []Step{st(journal.Pivot, Unknown), st(journal.Waiting, Pending)}, false, true},
+		"Done":     {"nothing is left", []Step{st(journal.Pivot, Succeeded), st(journal.Waiting, Succeeded)}, false, false},
+		"Nothing":  {"there are no steps", nil, false, false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := Op{Steps: tc.steps}
+			if o.OnlyWaits() != tc.waits || o.Unsettled() != tc.unset {
+				t.Errorf("%s: waits %v, unsettled %v; want %v, %v", tc.reason, o.OnlyWaits(), o.Unsettled(), tc.waits, tc.unset)
+			}
+		})
+	}
+}
+
 // TestDetails follows the fields of a step through two attempts.
 func TestDetails(t *testing.T) {
 	one, two := journal.Failure{Class: "busy", Error: "one"}, journal.Failure{Class: "transient", Error: "two"}

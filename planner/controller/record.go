@@ -51,7 +51,9 @@ func (r *Reconciler) record(ctx context.Context, c *cycle) error {
 }
 
 // batches turns the decision into events: endings first, so that the locks and
-// intents of what ends are free for what takes its place.
+// intents of what ends are free for what takes its place. An operation that has
+// started is superseded only together with what takes its place, so those two
+// are never in different parts.
 func (r *Reconciler) batches(c *cycle) ([]*batch, error) {
 	ids, by, err := r.opIDs(c.decision.Plan)
 	if err != nil {
@@ -63,11 +65,14 @@ func (r *Reconciler) batches(c *cycle) ([]*batch, error) {
 	}
 	b := newBatch(r.opts.Epoch)
 	out := []*batch{b}
-	add := func(ev journal.Event) {
-		if len(b.events) == appendMax {
+	room := func(n int) {
+		if len(b.events) > 0 && len(b.events)+n > appendMax {
 			b = newBatch(r.opts.Epoch)
 			out = append(out, b)
 		}
+	}
+	add := func(ev journal.Event) {
+		room(1)
 		ev.Actor = actor
 		b.events = append(b.events, ev)
 	}
@@ -84,7 +89,12 @@ func (r *Reconciler) batches(c *cycle) ([]*batch, error) {
 		b.guard.OpVer[e.Op] = ver
 		return nil
 	}
+	takenOver := map[journal.OpID]planner.Ending{}
 	for _, e := range c.decision.Supersede {
+		if by[e.Op] != (journal.OpID{}) {
+			takenOver[e.Op] = e
+			continue
+		}
 		if err := end(journal.OpSuperseded, e); err != nil {
 			return nil, err
 		}
@@ -104,6 +114,15 @@ func (r *Reconciler) batches(c *cycle) ([]*batch, error) {
 				return nil, fmt.Errorf("the plan %s of %s comes after %q, which is not planned", p.Plan.Kind, p.Plan.Target, key)
 			}
 			p.Plan.After = append(slices.Clip(p.Plan.After), id)
+		}
+		room(len(p.Plan.Supersedes) + 1)
+		for _, old := range p.Plan.Supersedes {
+			if e, ok := takenOver[old]; ok { // else an earlier plan took its place too
+				if err := end(journal.OpSuperseded, e); err != nil {
+					return nil, err
+				}
+				delete(takenOver, old)
+			}
 		}
 		ev, err := journal.New(journal.OpPlanned, ids[keyOf(i, p)], p.Plan)
 		if err != nil {

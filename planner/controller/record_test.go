@@ -143,6 +143,37 @@ func TestSupersedeAndCancel(t *testing.T) {
 	same(t, "the new plan is there", "intent", w.open()[1].Plan.Intent, "i3")
 }
 
+// An operation that has started ends in the append that plans what takes its
+// place, however large the decision is.
+func TestTakingOverIsOneAppend(t *testing.T) {
+	w := newWorld(t, clusterObject(withPool))
+	first := plan("restart-node", "GlusterNode/ns/n1", "node/n1", "i1")
+	first.Plan.Steps = []journal.Step{{ID: "restart", Name: "restart@1", Stage: journal.Pivot}, {ID: "ready", Name: "ready@1", Stage: journal.Waiting}}
+	w.plan = once(planner.Decision{Plan: []planner.Planned{first}})
+	w.cycle()
+	old := w.open()[0].ID
+	w.append(old, fact(t, journal.OpStarted, "", nil), fact(t, journal.StepStarted, "restart", journal.Started{}), fact(t, journal.StepSucceeded, "restart", journal.Succeeded{}))
+
+	d := planner.Decision{Supersede: []planner.Ending{{Op: old, Reason: "another pod is declared now"}}}
+	for i := range appendMax - 1 {
+		d.Plan = append(d.Plan, plan("prepare-node", fmt.Sprintf("GlusterNode/ns/m%d", i), fmt.Sprintf("node/m%d", i), fmt.Sprintf("m%d", i)))
+	}
+	for _, intent := range []string{"i2", "i3"} { // one ends it, for both
+		next := plan("restart-node", "GlusterNode/ns/n1", "node/n1", intent)
+		next.Plan.Supersedes = []journal.OpID{old}
+		d.Plan = append(d.Plan, next)
+	}
+	w.r.opts.IDs = RandomIDs{}
+	w.plan = once(d)
+	w.cycle()
+	op, err := w.view.Op(old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "it has ended", "state", op.State, view.Superseded)
+	same(t, "the rest is planned", "operations", len(w.open()), len(d.Plan))
+}
+
 func TestStaleGuardsConflict(t *testing.T) {
 	cases := map[string]struct {
 		reason string

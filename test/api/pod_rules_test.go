@@ -22,7 +22,7 @@ var podRules = map[string]rule{
 	"Minimal": {reason: "a claim for bricks and one for state are enough"},
 	"Full": {
 		reason: "all fields at once",
-		create: `{spec: {zone: a, storage: [{name: b1, pvcName: x.y}, {name: nvme-1, device: /dev/disk/by-id/wwn-0x5000c500a1b2c3d4}], state: {pvcName: null, hostPath: /var/lib/anthill-state/n1}, tolerations: [{key: storage, operator: Exists}], ` + oneHost + `}}`,
+		create: `{spec: {zone: a, storage: [{name: b1, pvcName: x.y}, {name: nvme-1, device: /dev/disk/by-id/wwn-0x5000c500a1b2c3d4}], state: {pvcName: null, hostPath: /var/lib/anthill-state/n1}, tolerations: [{key: storage, operator: Exists}], resources: {requests: {cpu: 500m, memory: 1Gi}, limits: {memory: 2Gi}}, priorityClassName: high.x, ` + oneHost + `}}`,
 	},
 	"Both":         {reason: "a server is outside Kubernetes or a pod (R1)", create: `{spec: {external: {address: s1, ssh: {secretRef: {name: x}}, brickDirs: [/b/1]}}}`, refused: "a node is either a server outside Kubernetes (external) or a pod"},
 	"Neither":      {reason: "and one of the two", create: `{spec: {storage: null, state: null}}`, refused: "a node is either a server outside Kubernetes (external) or a pod"},
@@ -45,13 +45,18 @@ var podRules = map[string]rule{
 	"DeviceUnstable":  {reason: "sdb may be another disk tomorrow (R6)", create: `{spec: {storage: [{name: b1, device: /dev/sdb}], ` + oneHost + `}}`, refused: "spec.storage[0].device"},
 	"DeviceUp":        {reason: "paths are clean", create: `{spec: {storage: [{name: b1, device: /dev/disk/by-id/..}], ` + oneHost + `}}`, refused: "spec.storage[0].device"},
 	"DeviceOneHost":   {reason: "a device is of one host (R5)", create: `{spec: {storage: [{name: b1, device: /dev/disk/by-id/x}]}}`, refused: "devices and host paths are of one host"},
+	"ResourcesChange": {reason: "the pod is restarted", update: `{spec: {resources: {requests: {memory: 1Gi}}, priorityClassName: high}}`},
+	"ResourceClaims":  {reason: "the pod has no claims of that kind", create: `{spec: {resources: {claims: [{name: x}]}}}`, refused: "resource claims are not supported"},
+	"Priority":        {reason: "it is the name of an object", create: `{spec: {priorityClassName: Not_A_Name}}`, refused: "spec.priorityClassName"},
 	"AffinityChanges": {reason: "where it runs is not who it is", update: `{spec: {` + oneHost + `}}`},
 }
 
 // externalOnly are rules of a server outside Kubernetes that are about pods.
 var externalOnly = map[string]rule{
-	"Tolerations": {reason: "nothing is scheduled", create: `{spec: {tolerations: [{key: x, operator: Exists}]}}`, refused: "nodeAffinity and tolerations are for pods"},
-	"Affinity":    {reason: "nothing is scheduled", create: `{spec: {` + oneHost + `}}`, refused: "nodeAffinity and tolerations are for pods"},
+	"Tolerations": {reason: "nothing is scheduled", create: `{spec: {tolerations: [{key: x, operator: Exists}]}}`, refused: "nodeAffinity, tolerations, resources and priorityClassName are for pods"},
+	"Affinity":    {reason: "nothing is scheduled", create: `{spec: {` + oneHost + `}}`, refused: "nodeAffinity, tolerations, resources and priorityClassName are for pods"},
+	"Resources":   {reason: "it has what it has", create: `{spec: {resources: {requests: {memory: 1Gi}}}}`, refused: "nodeAffinity, tolerations, resources and priorityClassName are for pods"},
+	"Priority":    {reason: "nothing is scheduled", create: `{spec: {priorityClassName: high}}`, refused: "nodeAffinity, tolerations, resources and priorityClassName are for pods"},
 	"State":       {reason: "its state is its own", create: `{spec: {state: {pvcName: x}}}`, refused: "give state together with storage"},
 }
 

@@ -36,6 +36,7 @@ type Cluster struct {
 	mu      sync.Mutex
 	faults  []*Fault
 	effects []string
+	blind   bool
 }
 
 // New returns a Cluster with these objects.
@@ -70,6 +71,20 @@ func (c *Cluster) Client() client.Client { return c.api }
 // Plain is the API server without faults, for the test itself.
 func (c *Cluster) Plain() client.Client { return c.plain }
 
+// Overlook says whether the StatefulSet controller does not see yet how sets have
+// been changed.
+func (c *Cluster) Overlook(yes bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.blind = yes
+}
+
+func (c *Cluster) overlooks() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.blind
+}
+
 // Effects are the changes that were made through Client, in order: "create
 // Service c1".
 func (c *Cluster) Effects() []string {
@@ -83,6 +98,9 @@ func (c *Cluster) create(ctx context.Context, _ client.WithWatch, o client.Objec
 		if o.GetUID() == "" {
 			o.SetUID(types.UID(uuid.NewString()))
 		}
+		if set, ok := o.(*appsv1.StatefulSet); ok {
+			set.Generation = 1
+		}
 		return c.plain.Create(ctx, o, opts...)
 	})
 }
@@ -91,6 +109,9 @@ func (c *Cluster) update(ctx context.Context, _ client.WithWatch, o client.Objec
 	return c.call("update", o, func() error {
 		if err := c.sameUID(ctx, o, o.GetUID()); err != nil {
 			return err
+		}
+		if set, ok := o.(*appsv1.StatefulSet); ok {
+			set.Generation++ // the fake does not count
 		}
 		return c.plain.Update(ctx, o, opts...)
 	})

@@ -35,6 +35,12 @@ func (c *Cluster) Tick(ctx context.Context) error {
 	}
 	for i := range sets.Items {
 		set := &sets.Items[i]
+		if set.Status.ObservedGeneration != set.Generation && !c.overlooks() {
+			set.Status.ObservedGeneration = set.Generation
+			if err := c.plain.Status().Update(ctx, set); err != nil && !gone(err) {
+				return fmt.Errorf("taking up StatefulSet %s: %w", set.Name, err)
+			}
+		}
 		if slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Namespace == set.Namespace && p.Name == set.Name+"-0" }) {
 			continue
 		}

@@ -62,6 +62,14 @@ func ClassOf(c *corev1.PersistentVolumeClaim) string {
 	return *c.Spec.StorageClassName
 }
 
+// SizeOf is what a claim asks for; empty: nothing.
+func SizeOf(c *corev1.PersistentVolumeClaim) string {
+	if q, ok := c.Spec.Resources.Requests[corev1.ResourceStorage]; ok {
+		return q.String()
+	}
+	return ""
+}
+
 // IsBlock reports whether a claim is of volume mode Block.
 func IsBlock(c *corev1.PersistentVolumeClaim) bool {
 	return c.Spec.VolumeMode != nil && *c.Spec.VolumeMode == corev1.PersistentVolumeBlock

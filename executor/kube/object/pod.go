@@ -24,6 +24,10 @@ func pod(p planner.PodParams) corev1.PodSpec {
 	grace := int64(stopMax / time.Second)
 	no := false
 	volumes, mounts, devices := volumes(p.PodSpec)
+	var resources corev1.ResourceRequirements
+	if p.Resources != nil {
+		resources = *p.Resources.DeepCopy()
+	}
 	return corev1.PodSpec{
 		Containers: []corev1.Container{{
 			Name:  v1alpha1.ContainerName,
@@ -38,10 +42,12 @@ func pod(p planner.PodParams) corev1.PodSpec {
 			ReadinessProbe:  readiness(),
 			LivenessProbe:   liveness(),
 			SecurityContext: security(),
+			Resources:       resources,
 		}},
 		Volumes:                       volumes,
 		Affinity:                      affinity(p),
 		Tolerations:                   p.Tolerations,
+		PriorityClassName:             p.PriorityClass,
 		TerminationGracePeriodSeconds: &grace,
 		// glusterd asks nothing of the API server, and needs no variable for each
 		// Service of the namespace.

@@ -276,6 +276,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nodeAffinity
       type:
         namedType: io.k8s.api.core.v1.NodeAffinity
+    - name: priorityClassName
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: io.k8s.api.core.v1.ResourceRequirements
     - name: state
       type:
         namedType: com.github.gluster.anthill.apis.v1alpha1.NodeState
@@ -473,6 +479,12 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: nodeAffinity
       type:
         namedType: io.k8s.api.core.v1.NodeAffinity
+    - name: priorityClassName
+      type:
+        scalar: string
+    - name: resources
+      type:
+        namedType: io.k8s.api.core.v1.ResourceRequirements
     - name: storage
       type:
         namedType: com.github.gluster.anthill.apis.v1alpha1.TemplateStorage
@@ -576,6 +588,9 @@ var schemaYAML = typed.YAMLObject(`types:
 - name: com.github.gluster.anthill.apis.v1alpha1.TemplateStorage
   map:
     fields:
+    - name: count
+      type:
+        scalar: numeric
     - name: size
       type:
         namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
@@ -681,6 +696,36 @@ var schemaYAML = typed.YAMLObject(`types:
     - name: weight
       type:
         scalar: numeric
+- name: io.k8s.api.core.v1.ResourceClaim
+  map:
+    fields:
+    - name: name
+      type:
+        scalar: string
+    - name: request
+      type:
+        scalar: string
+- name: io.k8s.api.core.v1.ResourceList
+  map:
+    elementType:
+      namedType: io.k8s.apimachinery.pkg.api.resource.Quantity
+- name: io.k8s.api.core.v1.ResourceRequirements
+  map:
+    fields:
+    - name: claims
+      type:
+        list:
+          elementType:
+            namedType: io.k8s.api.core.v1.ResourceClaim
+          elementRelationship: associative
+          keys:
+          - name
+    - name: limits
+      type:
+        namedType: io.k8s.api.core.v1.ResourceList
+    - name: requests
+      type:
+        namedType: io.k8s.api.core.v1.ResourceList
 - name: io.k8s.api.core.v1.TaintEffect
   scalar: string
 - name: io.k8s.api.core.v1.Toleration

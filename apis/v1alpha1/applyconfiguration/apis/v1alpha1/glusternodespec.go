@@ -31,6 +31,13 @@ type GlusterNodeSpecApplyConfiguration struct {
 	NodeAffinity *v1.NodeAffinity `json:"nodeAffinity,omitempty"`
 	// tolerations of the pod. A change counts when the pod is next started.
 	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
+	// resources of the pod: what it asks for, and at most gets. The pod is
+	// restarted when they change. Default: none.
+	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
+	// priorityClassName is the PriorityClass of the pod. It must exist: without
+	// it Kubernetes makes no pod. The pod is restarted when it changes. Default:
+	// that of the Kubernetes.
+	PriorityClassName *string `json:"priorityClassName,omitempty"`
 }
 
 // GlusterNodeSpecApplyConfiguration constructs a declarative configuration of the GlusterNodeSpec type for use with
@@ -99,5 +106,21 @@ func (b *GlusterNodeSpecApplyConfiguration) WithTolerations(values ...v1.Tolerat
 	for i := range values {
 		b.Tolerations = append(b.Tolerations, values[i])
 	}
+	return b
+}
+
+// WithResources sets the Resources field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resources field is set to the value of the last call.
+func (b *GlusterNodeSpecApplyConfiguration) WithResources(value v1.ResourceRequirements) *GlusterNodeSpecApplyConfiguration {
+	b.Resources = &value
+	return b
+}
+
+// WithPriorityClassName sets the PriorityClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityClassName field is set to the value of the last call.
+func (b *GlusterNodeSpecApplyConfiguration) WithPriorityClassName(value string) *GlusterNodeSpecApplyConfiguration {
+	b.PriorityClassName = &value
 	return b
 }

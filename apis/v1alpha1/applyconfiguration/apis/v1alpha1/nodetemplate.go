@@ -26,6 +26,13 @@ type NodeTemplateApplyConfiguration struct {
 	NodeAffinity *v1.NodeAffinity `json:"nodeAffinity,omitempty"`
 	// tolerations of the pods.
 	Tolerations []v1.Toleration `json:"tolerations,omitempty"`
+	// resources of the pods: what they ask for, and at most get. Every pod of
+	// the template is restarted when they change, one at a time.
+	Resources *v1.ResourceRequirements `json:"resources,omitempty"`
+	// priorityClassName is the PriorityClass of the pods. It must exist: without
+	// it Kubernetes makes no pod. Every pod of the template is restarted when it
+	// changes, one at a time.
+	PriorityClassName *string `json:"priorityClassName,omitempty"`
 	// storage is what each node gets.
 	Storage *TemplateStorageApplyConfiguration `json:"storage,omitempty"`
 }
@@ -75,6 +82,22 @@ func (b *NodeTemplateApplyConfiguration) WithTolerations(values ...v1.Toleration
 	for i := range values {
 		b.Tolerations = append(b.Tolerations, values[i])
 	}
+	return b
+}
+
+// WithResources sets the Resources field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Resources field is set to the value of the last call.
+func (b *NodeTemplateApplyConfiguration) WithResources(value v1.ResourceRequirements) *NodeTemplateApplyConfiguration {
+	b.Resources = &value
+	return b
+}
+
+// WithPriorityClassName sets the PriorityClassName field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PriorityClassName field is set to the value of the last call.
+func (b *NodeTemplateApplyConfiguration) WithPriorityClassName(value string) *NodeTemplateApplyConfiguration {
+	b.PriorityClassName = &value
 	return b
 }
 

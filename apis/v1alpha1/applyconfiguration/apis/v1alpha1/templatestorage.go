@@ -14,9 +14,12 @@ import (
 type TemplateStorageApplyConfiguration struct {
 	// storageClassName is the class of the claims.
 	StorageClassName *string `json:"storageClassName,omitempty"`
-	// size of the claim for bricks. Default: 10Gi.
+	// size of each claim for bricks. Default: 10Gi.
 	Size *resource.Quantity `json:"size,omitempty"`
-	// volumeMode of the claim for bricks: Filesystem, or Block for a device that
+	// count is how many claims for bricks each node has. Raising it gives every
+	// node more, one node at a time: its pod is restarted with them. Default: 1.
+	Count *int32 `json:"count,omitempty"`
+	// volumeMode of the claims for bricks: Filesystem, or Block for a device that
 	// Anthill formats as XFS. Default: Filesystem.
 	VolumeMode *v1.PersistentVolumeMode `json:"volumeMode,omitempty"`
 	// stateStorageClassName is the class of the claim for glusterd's state, 1Gi
@@ -43,6 +46,14 @@ func (b *TemplateStorageApplyConfiguration) WithStorageClassName(value string) *
 // If called multiple times, the Size field is set to the value of the last call.
 func (b *TemplateStorageApplyConfiguration) WithSize(value resource.Quantity) *TemplateStorageApplyConfiguration {
 	b.Size = &value
+	return b
+}
+
+// WithCount sets the Count field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Count field is set to the value of the last call.
+func (b *TemplateStorageApplyConfiguration) WithCount(value int32) *TemplateStorageApplyConfiguration {
+	b.Count = &value
 	return b
 }
 
