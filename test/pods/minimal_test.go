@@ -58,7 +58,6 @@ func TestMinimalCluster(t *testing.T) {
 	there := &storagev1.StorageClass{Provisioner: "kubernetes.io/host-path"}
 	there.Name = class
 	create(t, s, there)
-	must(t, s.AwaitCondition(t.Context(), slow, c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	joined(t, s, c, 2)
 	must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(made), made))
 	if made.Spec.Zone != Template {
@@ -74,6 +73,7 @@ func TestMinimalCluster(t *testing.T) {
 	blocked(t, s, outside, v1alpha1.ReasonSecretInvalid)
 	must(t, s.Client.Delete(t.Context(), outside))
 	must(t, s.awaitGone(t, outside, slow))
+	must(t, s.AwaitCondition(t.Context(), slow, c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	for _, o := range []client.Object{c, hand, made} {
 		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(o), o))
 		if o.GetGeneration() != 1 {

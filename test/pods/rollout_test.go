@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,10 +13,11 @@ import (
 	"github.com/gluster/anthill/test/rig"
 )
 
-// Another image, and other tolerations in the middle of it, under a client that
-// writes all the time. While something waits to be healed no pod goes; then one
-// goes after the other, each once, never two at a time, and the client sees no
-// error.
+// Another image under a client that writes all the time: while something waits to
+// be healed no pod goes. The image does not exist: one pod is lost to that and no
+// other, and the right one takes effect at once. Other tolerations come in the
+// middle of it. Pods go one after the other, never two at a time, and the client
+// sees no error.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	const name = "roll"
@@ -37,12 +39,20 @@ func TestRollout(t *testing.T) {
 	must(t, err)
 
 	heal := unhealed(t, s, ns, name, mount)
-	must(t, s.Change(t.Context(), c, func() { c.Spec.Image = second }))
+	must(t, s.Change(t.Context(), c, func() { c.Spec.Image = s.NodeImage() + "-that-is-not-there" }))
 	must(t, s.AwaitThat(t.Context(), slow, "the restart waits for heals", func() string { return waitsToHeal(t.Context(), s, ns, name) }))
 	must(t, mount.Progress(t.Context(), 5))
 	s.cycles(t, 3)
 	same(t, s, ns, name, before)
 	heal()
+	lost := pulls(t, s, c)
+	s.cycles(t, 3)
+	for pod, n := range pods.Restarts() {
+		if pod != lost && n > 0 {
+			t.Errorf("%s went too while %s cannot be started", pod, lost)
+		}
+	}
+	must(t, s.Change(t.Context(), c, func() { c.Spec.Image = second }))
 
 	must(t, s.AwaitThat(t.Context(), slow, "a pod has the other image", func() string {
 		list, err := s.podsOf(t.Context(), ns, name)
@@ -64,7 +74,7 @@ func TestRollout(t *testing.T) {
 		t.Errorf("not ready at one time: %v", down)
 	}
 	for pod, n := range pods.Restarts() {
-		if n < 1 || n > 2 {
+		if n < 1 || n > 3 { // the first one with each of the three declarations
 			t.Errorf("%s was made anew %d times", pod, n)
 		}
 	}
@@ -77,6 +87,26 @@ func TestRollout(t *testing.T) {
 	must(t, mount.Verify(t.Context(), report))
 	must(t, mount.Unmount(t.Context()))
 	s.tidy(t, ns)
+}
+
+// pulls waits until a node says that its image cannot be had, and returns its pod.
+func pulls(t *testing.T, s *Site, c *v1alpha1.GlusterCluster) (pod string) {
+	t.Helper()
+	must(t, s.AwaitThat(t.Context(), slow, "a node says that its image cannot be had", func() string {
+		said := ""
+		for k := range 3 {
+			n := &v1alpha1.GlusterNode{}
+			must(t, s.Client.Get(t.Context(), client.ObjectKey{Namespace: c.Namespace, Name: NodeName(c.Name, k)}, n))
+			message := rig.Message(n, v1alpha1.ConditionBlocked)
+			if strings.Contains(message, "ErrImagePull") || strings.Contains(message, "ImagePullBackOff") {
+				pod = n.Name + "-0"
+				return ""
+			}
+			said += n.Name + ": " + message + "; "
+		}
+		return said
+	}))
+	return pod
 }
 
 // unhealed makes copies differ: self-heal is off, a brick is killed, the client
