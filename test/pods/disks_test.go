@@ -61,7 +61,7 @@ func TestDisksOfHosts(t *testing.T) {
 	one, two, three := onHost(t, ns, name, h[0], "a"), onHost(t, ns, name, h[1], "a", "b"), onHost(t, ns, name, h[2], "a", "b", "c")
 	two.Spec.NodeAffinity = hosts(h[1].Name(), h[2].Name())
 	v := &v1alpha1.GlusterVolume{}
-	v.Namespace, v.Name = ns, "all"
+	v.Namespace, v.Name = ns, "space"
 	v.Spec.Cluster = name
 	v.Spec.Layout.Distribute = &v1alpha1.DistributeLayout{Bricks: 6}
 	create(t, s, c, one, two, three)

@@ -24,11 +24,19 @@ func (g grant) String() string {
 // seldom are grants that need what no test makes happen, each with when it is
 // used.
 var seldom = map[grant]string{
-	{"", "services", "update"}:           "when somebody has changed the Service of a cluster",
-	{"", "pods/exec", "create"}:          "where the API server has no WebSockets, or takes them for a POST",
-	{"", "pods/exec", "get"}:             "where the API server takes a WebSocket for a GET",
-	{"events.k8s.io", "events", "patch"}: "when the same happens again and again within minutes",
+	{"", "services", "update"}:                        "when somebody has changed the Service of a cluster",
+	{"", "pods/exec", "create"}:                       "where the API server takes no WebSocket, or takes one for a POST",
+	{"", "pods/exec", "get"}:                          "where the API server takes a WebSocket for a GET",
+	{"", "pods", "list"}:                              noStreams,
+	{"", "persistentvolumeclaims", "list"}:            noStreams,
+	{"apps", "statefulsets", "list"}:                  noStreams,
+	{"operator.gluster.org", "glusternodes", "get"}:   "by `anthill plan -f` for a node in the file",
+	{"operator.gluster.org", "glustervolumes", "get"}: "by `anthill plan -f` for a volume in the file",
+	{"events.k8s.io", "events", "patch"}:              "when the same happens again and again within minutes",
 }
+
+// noStreams is when a watch begins with a list.
+const noStreams = "where the API server does not stream what is there at the beginning of a watch (WatchList)"
 
 // roles holds deploy/ to what the operator did, from its installation to the end
 // of all tests (R70): nothing that it asked for was denied, and, if everything

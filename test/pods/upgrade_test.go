@@ -74,8 +74,10 @@ func TestOperatorUpgradeAndIdleCycles(t *testing.T) {
 		t.Errorf("the client saw: %s", p)
 	}
 	must(t, mount.Unmount(t.Context()))
-	if _, err := s.Operator.CLI(t.Context(), "journal", "verify"); err != nil {
-		t.Error(err)
+	for _, args := range [][]string{{"journal", "verify"}, {"plan", "--all-namespaces"}} {
+		if out, err := s.Operator.CLI(t.Context(), args...); err != nil {
+			t.Errorf("anthill %v: %v\n%s", args, err, out)
+		}
 	}
 	s.tidy(t, ns)
 }
