@@ -70,7 +70,7 @@ func TestMinimalCluster(t *testing.T) {
 	login := &corev1.Secret{Type: corev1.SecretTypeSSHAuth, Data: map[string][]byte{v1alpha1.SecretKeyPrivateKey: []byte("none")}}
 	login.Namespace, login.Name = ns, "outside-login"
 	create(t, s, login)
-	blocked(t, s, outside, v1alpha1.ReasonSecretInvalid)
+	blocked(t, s, outside, v1alpha1.ReasonHostKeyMissing) // it goes on to what is missing next
 	must(t, s.Client.Delete(t.Context(), outside))
 	must(t, s.awaitGone(t, outside, slow))
 	must(t, s.AwaitCondition(t.Context(), slow, c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
