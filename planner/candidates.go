@@ -90,7 +90,7 @@ func (n *node) stuck() bool {
 // place finds bricks for the sets a volume lacks. Since a brick, once placed,
 // stays, a placement that puts two bricks of a set into one zone, two of its bricks onto
 // one node, or bricks onto directories that others use already, waits for servers
-// that are about to join.
+// that are about to join and would make it better.
 func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 	dirs, excluded, waiting := c.candidates(v)
 	req := placement.Request{
@@ -119,11 +119,11 @@ func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 	shared, crowded := false, false
 	used := map[string]bool{} // nodes
 	for k := len(req.Existing); k < len(all); k++ {
-		zones := map[string]bool{}
+		zones, doubled := map[string]bool{}, false
 		set := make([]BrickRef, 0, len(all[k]))
 		for i, l := range all[k] {
 			n := c.byName[l.Node]
-			shared = shared || zones[n.fitness().zone]
+			doubled = doubled || zones[n.fitness().zone]
 			zones[n.fitness().zone] = true
 			crowded = crowded || used[l.Node] || n.dirOf(l.Root+"/").bricks > 0 // an arbiter takes no room
 			used[l.Node] = true
@@ -133,6 +133,7 @@ func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 			})
 		}
 		sets = append(sets, set)
+		shared = shared || doubled && c.bringZone(waiting, zones)
 	}
 	switch {
 	case len(waiting) == 0:
@@ -142,6 +143,11 @@ func (c *cycle) place(v *volume) (sets [][]BrickRef, waits string, err error) {
 		return nil, "waits for servers to join, so that its bricks need not share: " + listed(waiting), nil
 	}
 	return sets, "", nil
+}
+
+// bringZone reports whether one of these nodes is in another zone than these.
+func (c *cycle) bringZone(nodes []string, zones map[string]bool) bool {
+	return slices.ContainsFunc(nodes, func(name string) bool { return !zones[c.byName[name].fitness().zone] })
 }
 
 // promise counts the bricks of a plan of this cycle, so that the next volume is

@@ -22,10 +22,14 @@ func (c *cycle) nodeConditions(n *node) {
 			broken = append(broken, d.path+": "+d.why)
 		}
 	}
+	var foreign []string
 	for _, d := range n.dirs {
 		if d.foreign {
-			c.block(object, problemf(v1alpha1.ReasonDeviceNotEmpty, "%s: %s", d.device, d.why))
+			foreign = append(foreign, d.device+": "+d.why)
 		}
+	}
+	if len(foreign) > 0 {
+		c.block(object, problemf(v1alpha1.ReasonDeviceNotEmpty, "%s", listed(foreign)))
 	}
 	if len(broken) > 0 {
 		c.block(object, problemf(v1alpha1.ReasonBrickDirNotMounted, "no brick goes where no file system of its own is mounted: %s", listed(broken)))

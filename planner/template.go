@@ -101,12 +101,8 @@ func nodeName(cluster, template string, k int) string {
 
 // nodeSpec is how a template describes one of its nodes.
 func nodeSpec(cluster *v1alpha1.GlusterCluster, t *v1alpha1.NodeTemplate, name string) v1alpha1.GlusterNodeSpec {
-	zone := t.Zone
-	if zone == "" && len(cluster.Spec.NodeTemplates) > 1 {
-		zone = t.Name
-	}
 	spec := v1alpha1.GlusterNodeSpec{
-		Cluster: cluster.Name, Zone: zone,
+		Cluster: cluster.Name, Zone: cmp.Or(t.Zone, t.Name),
 		State:        &v1alpha1.NodeState{PVCName: name + stateSuffix},
 		NodeAffinity: t.NodeAffinity.DeepCopy(), Tolerations: t.Tolerations,
 		Resources: t.Resources.DeepCopy(), PriorityClassName: t.PriorityClassName,

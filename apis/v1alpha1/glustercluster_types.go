@@ -133,9 +133,8 @@ type NodeTemplate struct {
 	Thresholds Thresholds `json:"thresholds"`
 
 	// zone is the failure domain of the nodes: no two copies of the same data
-	// are placed in one zone while there are enough zones. Default: the name of
-	// the template if there are several templates, else each node is a zone of
-	// its own.
+	// are placed in one zone while there are enough zones; within a zone they are
+	// on different nodes in any case. Default: the name of the template.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63

@@ -5,5 +5,9 @@
 // The cluster is one of package cluster, or the one that KUBECONFIG names. There
 // ANTHILL_OPERATOR_IMAGE and ANTHILL_NODE_IMAGE say where its nodes get the
 // images, and ANTHILL_STORAGE_CLASS which class claims are of, the default one
-// unless it is set; it must have file systems of its own for each claim.
+// unless it is set; it must have file systems of its own for each claim. What
+// needs disks, images or names of hosts is skipped there.
+//
+// When all tests have passed, the operator's roles are held to what the audit log
+// has of it, and it is uninstalled as README.md says.
 package pods

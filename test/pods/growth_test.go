@@ -46,10 +46,12 @@ func TestLifeOfAPool(t *testing.T) {
 	must(t, mount.Verify(t.Context(), report))
 	must(t, mount.Unmount(t.Context()))
 
+	who := identities(t, s, ns, pool)
 	gone(t, s, c, v)
 	c, v = s.Cluster(ns, pool, 4), Volume(ns, pool, volume, 2)
 	create(t, s, c, v)
 	must(t, s.AwaitConverged(t.Context(), slow, v))
+	adopted(t, s, ns, pool, who)
 	mount, err = s.Mount(t.Context(), ns, "client-again", Server(ns, pool, 1), volume)
 	must(t, err)
 	must(t, mount.Verify(t.Context(), report))

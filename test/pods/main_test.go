@@ -3,6 +3,7 @@ package pods
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -18,13 +19,17 @@ import (
 // machine. No test waits for it to pass.
 const slow = 8 * time.Minute
 
-var config = cluster.Config{Instance: "pods", Fresh: true, Log: func(line string) { fmt.Fprintln(os.Stderr, line) }}
+var config = cluster.Config{Instance: "pods", Fresh: again == "", Log: func(line string) { fmt.Fprintln(os.Stderr, line) }}
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if site != nil && site.Env.Ours() {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	if site != nil && site.Env.Ours() && again == "" {
+		ctx, cancel := context.WithTimeout(context.Background(), downMax)
 		defer cancel()
+		if err := last(ctx, code == 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
 		if err := cluster.Down(ctx, config); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			code = max(code, 1)
@@ -33,7 +38,30 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// downMax bounds what is done after the last test.
+const downMax = 6 * time.Minute
+
+// last is what can only be said when all tests have run: what they showed of the
+// operator's roles, and that it can be taken away without a trace. Uninstalling
+// needs that the tests have deleted what they declared.
+func last(ctx context.Context, passed bool) error {
+	everything := passed && flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+	if err := site.roles(everything); err != nil {
+		return fmt.Errorf("--- FAIL: roles: %w", err)
+	}
+	if !passed {
+		return nil
+	}
+	if err := site.uninstall(ctx, inventory); err != nil {
+		return fmt.Errorf("--- FAIL: uninstalling: %w", err)
+	}
+	return nil
+}
+
 var site *Site
+
+// inventory is what was in Kubernetes before the operator was installed.
+var inventory []string
 
 // setUp brings a cluster up and installs the operator, once.
 var setUp = sync.OnceValue(func() error {
@@ -48,6 +76,9 @@ var setUp = sync.OnceValue(func() error {
 		return errors.Join(err, cluster.Down(ctx, config))
 	}
 	site = s
+	if inventory, err = s.inventory(ctx, notOfTests); err != nil {
+		return err
+	}
 	return s.Install(ctx)
 })
 

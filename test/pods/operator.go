@@ -181,3 +181,14 @@ func parseEvents(out []byte) ([]journal.Event, error) {
 	}
 	return events, lines.Err()
 }
+
+// Metric is the sum of the running operator's series of this name with all these
+// labels, each as `name="value"`.
+func (o *Operator) Metric(ctx context.Context, name string, labels ...string) (float64, error) {
+	body, err := o.site.Env.Client().CoreV1().RESTClient().Get().Namespace(operatorPod.Namespace).Resource("pods").
+		Name(operatorPod.Pod + ":8080").SubResource("proxy").Suffix("metrics").DoRaw(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("reading the operator's metrics: %w", err)
+	}
+	return rig.SumOf(bytes.NewReader(body), name, labels...)
+}

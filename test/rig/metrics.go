@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -32,8 +33,14 @@ func MetricAt(ctx context.Context, addr, name string, labels ...string) (float64
 	if resp.StatusCode != http.StatusOK {
 		return 0, fmt.Errorf("reading the operator's metrics: %s", resp.Status)
 	}
+	return SumOf(resp.Body, name, labels...)
+}
+
+// SumOf is the sum of the series of this name, with all these labels, in what a
+// program says of its metrics.
+func SumOf(metrics io.Reader, name string, labels ...string) (float64, error) {
 	sum := 0.0
-	lines := bufio.NewScanner(resp.Body)
+	lines := bufio.NewScanner(metrics)
 	for lines.Scan() {
 		series, value, ok := cutLast(lines.Text())
 		if !ok || !isSeries(series, name, labels) {

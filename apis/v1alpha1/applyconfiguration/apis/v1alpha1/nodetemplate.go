@@ -18,9 +18,8 @@ type NodeTemplateApplyConfiguration struct {
 	// thresholds say how many nodes there are.
 	Thresholds *ThresholdsApplyConfiguration `json:"thresholds,omitempty"`
 	// zone is the failure domain of the nodes: no two copies of the same data
-	// are placed in one zone while there are enough zones. Default: the name of
-	// the template if there are several templates, else each node is a zone of
-	// its own.
+	// are placed in one zone while there are enough zones; within a zone they are
+	// on different nodes in any case. Default: the name of the template.
 	Zone *string `json:"zone,omitempty"`
 	// nodeAffinity says on which hosts the pods may run. Pods of one cluster
 	// prefer different hosts in any case.
