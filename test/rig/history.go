@@ -43,8 +43,14 @@ func Changes(s *local.Server) ([]Command, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", s.Name(), err)
 	}
+	return ChangesIn(string(data)), nil
+}
+
+// ChangesIn are the commands of a glusterd's history, oldest first, that are not
+// known to change nothing.
+func ChangesIn(history string) []Command {
 	var out []Command
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(history) {
 		// [time]  : volume set v1 a b : SUCCESS
 		_, text, ok := strings.Cut(strings.TrimSpace(line), "]")
 		if !ok {
@@ -59,7 +65,7 @@ func Changes(s *local.Server) ([]Command, error) {
 			out = append(out, c)
 		}
 	}
-	return out, nil
+	return out
 }
 
 func isRead(text string) bool {
