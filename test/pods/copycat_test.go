@@ -49,7 +49,11 @@ func (s *Site) second(t *testing.T, name string) *copycat {
 		_, err = device.PersistentVolume(t.Context(), corev1.PersistentVolumeFilesystem)
 		must(t, err)
 		b := &copycat{site: s, set: o, ref: cluster.PodRef{Namespace: rig.SystemNamespace, Pod: name + "-0", Container: operatorPod.Container}}
-		t.Cleanup(func() { must(t, b.stop(context.WithoutCancel(t.Context()))) })
+		t.Cleanup(func() {
+			ctx := context.WithoutCancel(t.Context())
+			must(t, b.stop(ctx))
+			must(t, b.forget(ctx))
+		})
 		return b
 	}
 	t.Fatal("there is no StatefulSet in the manifest")
@@ -84,6 +88,13 @@ func (b *copycat) stop(ctx context.Context) error {
 		return fmt.Errorf("stopping %s: %w", b.set.GetName(), err)
 	}
 	return b.site.podGone(ctx, b.ref)
+}
+
+// forget removes the copy's claim, and with it its journal.
+func (b *copycat) forget(ctx context.Context) error {
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Namespace, claim.Name = b.ref.Namespace, "journal-"+b.ref.Pod
+	return client.IgnoreNotFound(b.site.Client.Delete(ctx, claim))
 }
 
 func (s *Site) podGone(ctx context.Context, ref cluster.PodRef) error {

@@ -25,7 +25,7 @@ import (
 // once, and the client notices nothing.
 func TestGrowthAcrossKills(t *testing.T) {
 	ns := mine("kills")
-	s := ours(t, ns)
+	s := killable(t, ns)
 	rng := seeded(t)
 	// The operator's host, which is the first one, carries one server only: as
 	// many as may be away.

@@ -17,7 +17,7 @@ import (
 // of its pool, with its peers, bricks and data; the client notices nothing.
 func TestPodMovesToAnotherHost(t *testing.T) {
 	ns := mine("move")
-	s := ours(t, ns)
+	s := killable(t, ns)
 	size := resource.MustParse("800Mi")
 	p := try(t, s, ns, v1alpha1.TemplateStorage{StorageClassName: cluster.ClassMovable, Size: &size}, s.Env.Node(3))
 	must(t, p.sound(t.Context()))

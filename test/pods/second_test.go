@@ -32,7 +32,7 @@ const other = "elsewhere/anthill-operator"
 // installation's operator touches nothing and says what would let it.
 func TestOneOfSeveralOperatorsActs(t *testing.T) {
 	ns := mine("several")
-	s := ours(t, ns)
+	s := killable(t, ns)
 	// Nothing of the pool is on the host that is cut off.
 	disks, err := s.disks(t.Context(), ns, 0, 2, 2)
 	must(t, err)
@@ -59,8 +59,15 @@ func TestOneOfSeveralOperatorsActs(t *testing.T) {
 	}
 	p.refusesLower(t, first)
 
+	lease, err := s.Env.Client().CoordinationV1().Leases(operatorPod.Namespace).Get(t.Context(), "anthill-operator", metav1.GetOptions{})
+	must(t, err)
 	must(t, s.Env.Node(1).Restore(t.Context()))
 	s.saysItLost(t)
+	acting, err := s.Operator.Pod(t.Context())
+	must(t, err)
+	if ended := acting.Status.ContainerStatuses[0].LastTerminationState.Terminated; ended == nil || ended.FinishedAt.After(lease.Spec.AcquireTime.Time) {
+		t.Errorf("the first operator ended as %+v, the second one began at %v", ended, lease.Spec.AcquireTime)
+	}
 	p.calm(t, "another operator taking over")
 	p.backToTheFirst(t, b)
 	p.refusesOther(t, b)

@@ -116,9 +116,9 @@ func (p *trial) changes(t *testing.T) map[string][]rig.Command {
 	out := map[string][]rig.Command{}
 	for i := range nodes {
 		name := nodes[i].Name
-		text, err := p.Env.Exec(t.Context(), p.container(name), "cat", "/var/log/glusterfs/cmd_history.log")
+		text, err := p.Env.Exec(t.Context(), p.container(name), "cat", rig.CommandLog)
 		must(t, err)
-		out[name] = rig.ChangesIn(string(text))
+		out[name] = rig.ChangesIn(text)
 	}
 	return out
 }

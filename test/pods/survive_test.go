@@ -17,7 +17,7 @@ import (
 // all data, and neither a person nor the operator has to tell glusterd anything.
 func TestPodsComeBack(t *testing.T) {
 	ns := mine("back")
-	s := ours(t, ns)
+	s := killable(t, ns)
 	disks, err := s.disks(t.Context(), ns, 1, 1, 1)
 	must(t, err)
 	p := try(t, s, ns, disks, s.Env.Node(3))

@@ -2,6 +2,7 @@ package pods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -66,15 +67,34 @@ func mine(base string) string {
 	return fmt.Sprintf("%s-%s", base, strconv.FormatInt(time.Now().UnixMilli()%(36*36*36*36*36), 36))
 }
 
-// ours is begin in a cluster whose nodes may be killed.
-func ours(t *testing.T, namespace string) *Site {
+// killable is begin in a cluster whose nodes may be killed.
+func killable(t *testing.T, namespace string) *Site {
 	t.Helper()
 	s := begin(t, namespace)
 	if !s.Env.Ours() {
 		t.Skip("the nodes of a cluster that KUBECONFIG names are not ours to kill")
 	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			if err := s.mend(context.WithoutCancel(t.Context())); err != nil {
+				t.Log(err)
+			}
+		}
+	})
 	must(t, s.Namespace(t.Context(), namespace))
 	return s
+}
+
+// mend brings back whatever a test that failed left killed, cut off or scaled
+// down, for the tests after it.
+func (s *Site) mend(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, slow)
+	defer cancel()
+	errs := []error{s.Env.Local().APIServer.Start(ctx)}
+	for _, n := range s.Env.Nodes() {
+		errs = append(errs, n.Restore(ctx), s.cordon(ctx, n, false))
+	}
+	return errors.Join(append(errs, s.scale(ctx, 1))...)
 }
 
 // try makes a pool of three nodes with a volume of one set as the storage says,
@@ -153,6 +173,7 @@ func (p *trial) clear(t *testing.T) {
 	ns := &corev1.Namespace{}
 	ns.Name = p.ns
 	must(t, p.Client.Delete(t.Context(), ns))
+	must(t, p.awaitGone(t, ns, slow))
 }
 
 // nodes lists the GlusterNodes.
