@@ -55,21 +55,36 @@ func (p *trial) members(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
-// sound waits until every server sees every other, no brick has anything to heal
-// for another, twice, with files written in between, and the client is connected
-// to every brick: then one server may go, and nobody notices.
+// sound waits until no brick has anything to heal for another, twice, with files
+// written in between, the client is connected to every brick and every server
+// sees every other: then one server may go, and nobody notices.
 func (p *trial) sound(ctx context.Context) error {
 	return p.until(ctx, "the pool is sound", func(ctx context.Context) error {
-		if _, err := p.members(ctx); err != nil {
-			return err
-		}
 		if err := p.clean(ctx); err != nil {
 			return err
 		}
-		if err := p.client.Progress(ctx, 3); err != nil {
+		if err := p.progress(ctx); err != nil {
+			return err
+		}
+		if _, err := p.members(ctx); err != nil {
 			return err
 		}
 		return p.clean(ctx)
+	})
+}
+
+// progress waits until the client has written some more files.
+func (p *trial) progress(ctx context.Context) error {
+	before, err := p.client.Report(ctx)
+	if err != nil {
+		return err
+	}
+	return p.until(ctx, "the client has written more", func(ctx context.Context) error {
+		now, err := p.client.Report(ctx)
+		if err == nil && now.Written < before.Written+3 {
+			err = fmt.Errorf("%d files since; a call waits for %d ms", now.Written-before.Written, now.WaitingMillis)
+		}
+		return err
 	})
 }
 

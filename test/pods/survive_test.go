@@ -37,7 +37,7 @@ func TestPodsComeBack(t *testing.T) {
 	p.deleteAll(t)
 	must(t, p.sound(t.Context()))
 	p.excuse(t, false)
-	must(t, p.client.Progress(t.Context(), 5))
+	must(t, p.progress(t.Context()))
 	p.calm(t, "all pods being deleted")
 	p.same(t, members)
 	p.untouched(t, changes)

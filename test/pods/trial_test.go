@@ -34,7 +34,7 @@ type trial struct {
 }
 
 // Load of a client that writes for minutes beside everything else.
-var load = writer.Config{Files: 100, BytesMax: 128 << 10, Pause: 40 * time.Millisecond, Ledger: ledgerFile, Excuse: excuseFile}
+var load = writer.Config{Files: 100, BytesMax: 128 << 10, Pause: 100 * time.Millisecond, Ledger: ledgerFile, Excuse: excuseFile}
 
 // Files of a client that outlives its pod, or that says that all is down.
 const (
@@ -103,6 +103,9 @@ func try(t *testing.T, s *Site, ns string, storage v1alpha1.TemplateStorage, hos
 	t.Helper()
 	p := &trial{Site: s, ns: ns, c: s.Cluster(ns, pool, 3), v: Volume(ns, pool, volume, 1), host: host}
 	p.c.Spec.NodeTemplates[0].Storage = storage
+	// Heals that were in each other's way are tried again soon, not after ten
+	// minutes.
+	p.v.Spec.Options["cluster.heal-timeout"] = "10"
 	create(t, s, p.c, p.v)
 	must(t, s.AwaitCondition(t.Context(), slow, p.c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	must(t, s.AwaitConverged(t.Context(), slow, p.v))
@@ -199,14 +202,21 @@ func (p *trial) pod(ctx context.Context, node string) (*corev1.Pod, error) {
 	return pod, nil
 }
 
+// A look at a trial costs commands in every pod, so it is bounded generously and
+// does not follow on the one before at once.
+const (
+	lookMax   = 3 * time.Minute
+	lookEvery = time.Second
+)
+
 // until waits for something of the trial.
 func (p *trial) until(ctx context.Context, what string, probe func(context.Context) error) error {
 	return await.Until(ctx, slow, what, "", func(ctx context.Context) error {
-		ctx, cancel := context.WithTimeout(ctx, commandMax)
+		ctx, cancel := context.WithTimeout(ctx, lookMax)
 		defer cancel()
 		err := probe(ctx)
 		if err != nil {
-			time.Sleep(500 * time.Millisecond) // each look costs commands in every pod
+			time.Sleep(lookEvery)
 		}
 		return err
 	})
