@@ -47,8 +47,8 @@ func TestOneOfSeveralOperatorsActs(t *testing.T) {
 	if now := s.head(t, operatorPod); now != head {
 		t.Errorf("the journal of the one that acts went from event %d to %d because another one waits", head, now)
 	}
-	if n := s.head(t, b.ref); n != 0 {
-		t.Errorf("the one that waits has %d events in its journal", n)
+	if n := s.head(t, b.ref); n > 1 {
+		t.Errorf("the one that waits has %d events in its journal, want no more than that it was made", n)
 	}
 
 	first := p.anchor(t)
