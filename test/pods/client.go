@@ -45,6 +45,11 @@ type Client struct {
 // Mount starts a pod that mounts the volume, asking one server for the volume's
 // layout, and waits until it has.
 func (s *Site) Mount(ctx context.Context, namespace, name, server, volume string) (*Client, error) {
+	return s.mount(ctx, namespace, name, server, volume, func(*corev1.Pod) {})
+}
+
+// mount is Mount with a pod that adjust has changed.
+func (s *Site) mount(ctx context.Context, namespace, name, server, volume string, adjust func(*corev1.Pod)) (*Client, error) {
 	yes, grace := true, int64(5)
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
 		RestartPolicy:                 corev1.RestartPolicyNever,
@@ -60,6 +65,7 @@ func (s *Site) Mount(ctx context.Context, namespace, name, server, volume string
 		}},
 	}}
 	pod.Namespace, pod.Name = namespace, name
+	adjust(pod)
 	if err := s.Client.Create(ctx, pod); err != nil {
 		return nil, fmt.Errorf("starting client %q: %w", name, err)
 	}
@@ -76,6 +82,11 @@ func (s *Site) Mount(ctx context.Context, namespace, name, server, volume string
 // StartWriter copies the writer into the pod and starts it on the volume; it
 // goes on by itself.
 func (c *Client) StartWriter(ctx context.Context) error {
+	return c.startWriter(ctx, writer.Config{})
+}
+
+// startWriter is StartWriter with what else the writer is told.
+func (c *Client) startWriter(ctx context.Context, config writer.Config) error {
 	program, err := rig.BuildWriter(ctx, c.site.Checkout, filepath.Join(c.site.Checkout, "bin"))
 	if err != nil {
 		return err
@@ -89,7 +100,8 @@ func (c *Client) StartWriter(ctx context.Context) error {
 	if _, err := c.site.Env.ExecWith(ctx, c.ref, f, "/bin/sh", "-c", `cat > "$0" && chmod +x "$0"`, writerProgram); err != nil {
 		return fmt.Errorf("copying the writer: %w", err)
 	}
-	order, err := json.Marshal(writer.Config{Dir: mountPoint + "/writer", Report: writerReport})
+	config.Dir, config.Report = mountPoint+"/writer", writerReport
+	order, err := json.Marshal(config)
 	if err != nil {
 		return err
 	}

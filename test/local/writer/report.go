@@ -31,6 +31,10 @@ type Report struct {
 	ReadBytes    int64 `json:"readBytes"`
 	Verified     int   `json:"verified"` // files read at the end and found equal
 
+	Kept    int `json:"kept"`    // files in the ledger that an earlier run left
+	Resumed int `json:"resumed"` // of those, read at the beginning and found equal
+
+	Excused    int64    `json:"excused"`    // calls that failed while they might, see Config.Excuse
 	Errors     int64    `json:"errors"`     // calls that failed
 	Retried    int64    `json:"retried"`    // reads that were refused once, see RetriedMax
 	Mismatches int64    `json:"mismatches"` // files that were not what was written
@@ -60,6 +64,8 @@ func (r Report) Problem() string {
 		return fmt.Sprintf("%d errors, %d mismatches%s", r.Errors, r.Mismatches, first)
 	case r.Retried > RetriedMax:
 		return fmt.Sprintf("%d reads were refused with EINVAL and succeeded when tried again; first: %s", r.Retried, r.Samples[0])
+	case r.Resumed != r.Kept:
+		return fmt.Sprintf("%d of %d files of an earlier run verified", r.Resumed, r.Kept)
 	case r.Done && r.Verified != len(r.Files):
 		return fmt.Sprintf("%d of %d files verified at the end", r.Verified, len(r.Files))
 	default:

@@ -36,11 +36,24 @@ type Config struct {
 	BytesMax int           // largest file; sizes are even between 1 and that. Default BytesMaxDefault
 	Pause    time.Duration // after each write and each read; default PauseDefault, none when negative
 	Seed     uint64        // of contents, sizes and the order of reading
+
+	// Ledger is a file off the volume, on a disk that outlives the writer, with
+	// what is on the volume. A run that finds one reads all files in it first, as
+	// Report.Resumed, and goes on behind them. Optional.
+	Ledger string
+	// Excuse is a file off the volume: while it exists, calls may fail, because
+	// everything that serves them is down. What was written before must be there
+	// afterwards all the same. Optional.
+	Excuse string
 }
+
+// nameFormat makes the name of a file from its number.
+const nameFormat = "f%08d"
 
 // writer is a run under way.
 type writer struct {
-	cfg Config
+	cfg    Config
+	ledger *ledger
 
 	mu    sync.Mutex
 	rep   Report
@@ -63,33 +76,44 @@ func Run(ctx context.Context, cfg Config) (Report, error) {
 	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
 		return Report{}, fmt.Errorf("making the folder to write to: %w", err)
 	}
-	w := &writer{cfg: cfg, calls: map[string]time.Time{}, rep: Report{PID: os.Getpid(), Dir: cfg.Dir, Started: time.Now()}}
-	if err := w.save(); err != nil {
+	ledger, files, next, err := openLedger(cfg.Ledger)
+	if err != nil {
 		return Report{}, err
+	}
+	w := &writer{cfg: cfg, ledger: ledger, files: files, calls: map[string]time.Time{}, rep: Report{PID: os.Getpid(), Dir: cfg.Dir, Started: time.Now()}}
+	if err := w.save(); err != nil {
+		return Report{}, errors.Join(err, ledger.close())
 	}
 	stopSaving := make(chan struct{})
 	var work, saving sync.WaitGroup
 	saving.Go(func() { w.keepSaving(stopSaving) })
-	work.Go(func() { w.write(ctx) })
+	if ledger != nil {
+		resumed := w.readAll()
+		w.mu.Lock()
+		w.rep.Resumed, w.rep.Kept = resumed, len(files)
+		w.mu.Unlock()
+	}
+	work.Go(func() { w.write(ctx, next) })
 	work.Go(func() { w.read(ctx) })
 	work.Wait()
-	w.readAll()
+	verified := w.readAll()
 	close(stopSaving)
 	saving.Wait()
 	w.mu.Lock()
-	w.rep.Done = true
+	w.rep.Done, w.rep.Verified = true, verified
 	w.mu.Unlock()
-	return w.report(), w.save()
+	return w.report(), errors.Join(w.save(), ledger.close())
 }
 
-// write writes file after file.
-func (w *writer) write(ctx context.Context) {
-	for n := uint64(0); ctx.Err() == nil; n++ {
+// write writes file after file, from number next on.
+func (w *writer) write(ctx context.Context, next uint64) {
+	for n := next; ctx.Err() == nil; n++ {
 		f, data := w.content(n)
-		if err := w.call("write", "write "+f.Name, func() error { return writeDurably(w.cfg.Dir, f.Name, data) }); err != nil {
+		if err := w.call("write", "write "+f.Name, func() error { return w.writeDurably(f.Name, data) }); err != nil {
 			sleep(ctx, errorPause)
 			continue
 		}
+		w.note(w.ledger.enter(f))
 		w.mu.Lock()
 		w.rep.Written++
 		w.rep.WrittenBytes += f.Bytes
@@ -101,6 +125,7 @@ func (w *writer) write(ctx context.Context) {
 		}
 		w.mu.Unlock()
 		if oldest != nil {
+			w.note(w.ledger.strike(oldest.Name))
 			// Counted like any other call; there is nothing to do about it.
 			_ = w.call("write", "remove "+oldest.Name, func() error { return os.Remove(filepath.Join(w.cfg.Dir, oldest.Name)) })
 		}
@@ -117,7 +142,7 @@ func (w *writer) content(n uint64) (File, []byte) {
 	data := make([]byte, 1+r.Uint64()%uint64(w.cfg.BytesMax))
 	_, _ = r.Read(data) // never fails
 	sum := sha256.Sum256(data)
-	return File{Name: fmt.Sprintf("f%08d", n), Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}, data
+	return File{Name: fmt.Sprintf(nameFormat, n), Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}, data
 }
 
 // read re-reads files at random.
@@ -142,18 +167,28 @@ func (w *writer) read(ctx context.Context) {
 	}
 }
 
-// readAll reads what is left once more.
-func (w *writer) readAll() {
+// readAll reads all there is once more and counts what is as it was written.
+func (w *writer) readAll() (equal int) {
 	w.mu.Lock()
 	files := append([]File(nil), w.files...)
 	w.mu.Unlock()
 	for _, f := range files {
 		if w.check(f) {
-			w.mu.Lock()
-			w.rep.Verified++
-			w.mu.Unlock()
+			equal++
 		}
 	}
+	return equal
+}
+
+// note counts that the ledger could not be kept: without it nothing is proven.
+func (w *writer) note(err error) {
+	if err == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.rep.Errors++
+	w.sample(err.Error())
 }
 
 // check reads f and compares; a file that was removed meanwhile is fine.
@@ -161,7 +196,7 @@ func (w *writer) check(f File) bool {
 	sum, n, err := "", int64(0), error(nil)
 	failed := w.call("read", "read "+f.Name, func() error {
 		sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
-		if errors.Is(err, syscall.EINVAL) {
+		if errors.Is(err, syscall.EINVAL) && !w.excused() {
 			w.retried(f, err)
 			sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
 		}
@@ -204,12 +239,16 @@ func (w *writer) expected(f File) bool {
 
 // call runs one piece of work, times it and counts what goes wrong.
 func (w *writer) call(who, what string, do func() error) error {
+	excused := w.excused()
 	begun := time.Now()
 	w.mu.Lock()
 	w.calls[who] = begun
 	w.mu.Unlock()
 	err := do()
 	took := time.Since(begun)
+	if excused = excused || err != nil && w.excused(); excused {
+		took = 0 // says nothing about how a volume serves that is there
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.calls, who)
@@ -217,11 +256,24 @@ func (w *writer) call(who, what string, do func() error) error {
 	if took > StallAfter {
 		w.rep.Stalls++
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case excused:
+		w.rep.Excused++
+	default:
 		w.rep.Errors++
 		w.sample(what + ": " + err.Error())
 	}
 	return err
+}
+
+// excused tells whether calls may fail now.
+func (w *writer) excused() bool {
+	if w.cfg.Excuse == "" {
+		return false
+	}
+	_, err := os.Stat(w.cfg.Excuse)
+	return err == nil
 }
 
 // sample keeps the first few things that went wrong.
@@ -231,8 +283,10 @@ func (w *writer) sample(text string) {
 	}
 }
 
-// writeDurably makes a file that is complete and on disk when it has its name.
-func writeDurably(dir, name string, data []byte) error {
+// writeDurably makes a file that is complete and on disk when it has its name;
+// with a ledger, the name is on disk too.
+func (w *writer) writeDurably(name string, data []byte) error {
+	dir := w.cfg.Dir
 	tmp := filepath.Join(dir, "."+name)
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -246,7 +300,10 @@ func writeDurably(dir, name string, data []byte) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(tmp, filepath.Join(dir, name))
+	if err := os.Rename(tmp, filepath.Join(dir, name)); err != nil || w.ledger == nil {
+		return err
+	}
+	return syncFolder(dir)
 }
 
 // sumFile returns the SHA-256 and size of a file.
