@@ -3,6 +3,7 @@ package steps
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,7 +115,7 @@ func TestRemoveClaims(t *testing.T) {
 func (b *box) removals() map[string]int {
 	out := map[string]int{}
 	for e, n := range b.effects() {
-		if len(e) > 6 && e[:6] == "delete" {
+		if strings.HasPrefix(e, "delete ") {
 			out[e] = n
 		}
 	}

@@ -168,7 +168,7 @@ func TestPurgePreconditions(t *testing.T) {
 	}
 	claim := &corev1.PersistentVolumeClaim{}
 	read := func() *corev1.PersistentVolumeClaim {
-		if err := admin.Get(context.Background(), kclient.ObjectKeyFromObject(want), claim); err != nil {
+		if err := admin.Get(t.Context(), kclient.ObjectKeyFromObject(want), claim); err != nil {
 			t.Fatal(err)
 		}
 		return claim
