@@ -64,7 +64,7 @@ func TestDeletionWithADeadNode(t *testing.T) {
 	saysWhy()
 	must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(v), v))
 	sh(t, h[1], `ln -s "$1" "$0"`, disk, target)
-	must(t, s.awaitGone(t, v, slow))
-	must(t, s.awaitGone(t, c, slow))
+	must(t, s.AwaitGone(t.Context(), slow, v))
+	must(t, s.AwaitGone(t.Context(), slow, c))
 	s.tidy(t, ns)
 }

@@ -79,7 +79,7 @@ func (s *Site) tidy(t *testing.T, ns string) {
 			must(t, client.IgnoreNotFound(s.Client.Delete(t.Context(), o)))
 		}
 		for _, o := range all {
-			must(t, s.awaitGone(t, o, slow))
+			must(t, s.AwaitGone(t.Context(), slow, o))
 		}
 	}
 	if pods := s.pods(t, ns); len(pods) != 0 {

@@ -72,7 +72,7 @@ func TestMinimalCluster(t *testing.T) {
 	create(t, s, login)
 	blocked(t, s, outside, v1alpha1.ReasonHostKeyMissing) // it goes on to what is missing next
 	must(t, s.Client.Delete(t.Context(), outside))
-	must(t, s.awaitGone(t, outside, slow))
+	must(t, s.AwaitGone(t.Context(), slow, outside))
 	must(t, s.AwaitCondition(t.Context(), slow, c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	for _, o := range []client.Object{c, hand, made} {
 		must(t, s.Client.Get(t.Context(), client.ObjectKeyFromObject(o), o))
@@ -116,5 +116,5 @@ func edited(t *testing.T, s *Site, c *v1alpha1.GlusterCluster, made, hand *v1alp
 		t.Errorf("the node made by hand is in zone %q, generation %d: nobody may alter it", hand.Spec.Zone, hand.Generation)
 	}
 	must(t, s.Client.Delete(t.Context(), v))
-	must(t, s.awaitGone(t, v, slow))
+	must(t, s.AwaitGone(t.Context(), slow, v))
 }

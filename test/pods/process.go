@@ -3,28 +3,13 @@ package pods
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/gluster/anthill/test/cluster"
-	"github.com/gluster/anthill/test/rig"
 )
-
-// metricsPort is where deploy/operator has the metrics served.
-const metricsPort = "8080"
-
-// Metric is the sum of the series of the operator that have this name and all
-// these labels, each as `name="value"`. It needs a cluster of ours.
-func (o *Operator) Metric(ctx context.Context, name string, labels ...string) (float64, error) {
-	pod, err := o.Pod(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return rig.MetricAt(ctx, net.JoinHostPort(pod.Status.PodIP, metricsPort), name, labels...)
-}
 
 // PID is the operator's process, as the host counts. It needs a cluster of ours.
 func (o *Operator) PID(ctx context.Context) (int, error) {

@@ -16,11 +16,6 @@ func (o *Operator) Metric(ctx context.Context, name string, labels ...string) (f
 	o.mu.Lock()
 	addr := o.metrics
 	o.mu.Unlock()
-	return MetricAt(ctx, addr, name, labels...)
-}
-
-// MetricAt is Metric of an operator that serves its metrics at host:port.
-func MetricAt(ctx context.Context, addr, name string, labels ...string) (float64, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/metrics", nil)
 	if err != nil {
 		return 0, err
