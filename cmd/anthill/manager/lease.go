@@ -3,6 +3,7 @@ package manager
 import (
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +11,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// The lease's term. Who cannot renew it tries for leaseRenew, then tries for as
+// long to give it back, and only then ends. Another operator must not begin
+// before that: the term is longer than all of it.
+const (
+	leaseTerm  = 25 * time.Second
+	leaseRenew = 10 * time.Second
+	leaseRetry = 2 * time.Second
 )
 
 // lease is the lock that the manager waits for. Its holder is the journal, not

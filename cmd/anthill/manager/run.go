@@ -200,13 +200,16 @@ func newManager(ctx context.Context, cfg *rest.Config, o *Options, journalID str
 	if err != nil {
 		return nil, nil, err
 	}
-	grace := graceMax
+	grace, term, renew, retry := graceMax, leaseTerm, leaseRenew, leaseRetry
 	opts := ctrl.Options{
 		Scheme: scheme, Logger: library,
 		Metrics:                             metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:              "0", // served since before there was a journal
 		LeaderElection:                      o.LeaderElect,
 		LeaderElectionResourceLockInterface: lock,
+		LeaseDuration:                       &term,
+		RenewDeadline:                       &renew,
+		RetryPeriod:                         &retry,
 		// The process ends right after the manager has stopped.
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       &grace,
