@@ -12,8 +12,8 @@ import (
 	"github.com/gluster/anthill/test/local"
 )
 
-// commandLog is where glusterd notes the commands it was given.
-const commandLog = "/var/log/glusterfs/cmd_history.log"
+// CommandLog is where glusterd notes the commands it was given.
+const CommandLog = "/var/log/glusterfs/cmd_history.log"
 
 // reads are the commands that change nothing: how they begin, and after an
 // asterisk how they end or go on.
@@ -36,21 +36,21 @@ func (c Command) String() string {
 // Changes are the commands that this server's glusterd was given, oldest first,
 // and that are not known to change nothing.
 func Changes(s *local.Server) ([]Command, error) {
-	data, err := os.ReadFile(filepath.Join(s.Root(), commandLog))
+	data, err := os.ReadFile(filepath.Join(s.Root(), CommandLog))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of %s: %w", s.Name(), err)
 	}
-	return ChangesIn(string(data)), nil
+	return ChangesIn(data), nil
 }
 
-// ChangesIn are the commands of a glusterd's history, oldest first, that are not
-// known to change nothing.
-func ChangesIn(history string) []Command {
+// ChangesIn are the commands of a glusterd's history that are not known to
+// change nothing.
+func ChangesIn(history []byte) []Command {
 	var out []Command
-	for line := range strings.Lines(history) {
+	for line := range strings.Lines(string(history)) {
 		// [time]  : volume set v1 a b : SUCCESS
 		_, text, ok := strings.Cut(strings.TrimSpace(line), "]")
 		if !ok {
