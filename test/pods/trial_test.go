@@ -176,7 +176,7 @@ func (p *trial) clear(t *testing.T) {
 	ns := &corev1.Namespace{}
 	ns.Name = p.ns
 	must(t, p.Client.Delete(t.Context(), ns))
-	must(t, p.awaitGone(t, ns, slow))
+	must(t, p.AwaitGone(t.Context(), slow, ns))
 }
 
 // nodes lists the GlusterNodes.
