@@ -24,7 +24,7 @@ var (
 		volume status [VOLUME] [detail|tasks|clients]
 		volume status VOLUME BRICK [detail|clients]
 		volume heal VOLUME info [summary|split-brain]
-		volume heal VOLUME statistics heal-count
+		volume heal VOLUME statistics [heal-count]
 		volume rebalance VOLUME status
 		volume remove-brick VOLUME BRICK... status
 		volume remove-brick VOLUME replica COUNT BRICK... status

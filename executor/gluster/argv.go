@@ -148,6 +148,10 @@ func ArgvVolumeServices(name string) []string { return cli("volume", "status", n
 // ArgvHealInfoSummary counts what is to be healed, brick by brick.
 func ArgvHealInfoSummary(name string) []string { return cli("volume", "heal", name, "info", "summary") }
 
+// ArgvHealStatistics tells of the crawls of the self-heal daemons. The answer is
+// a text all the same.
+func ArgvHealStatistics(name string) []string { return cli("volume", "heal", name, "statistics") }
+
 func appendBricks(argv []string, bricks []Brick) []string {
 	for _, b := range bricks {
 		argv = append(argv, b.String())

@@ -46,6 +46,9 @@ func (b base) unhealed(ctx context.Context, t *executor.Turn, s *sight, q healQu
 			continue // there is no other copy, and nothing to heal
 		}
 		why, err := b.pending(ctx, t, s, asked, vol, q)
+		if err == nil && why == "" {
+			why, err = b.crawling(ctx, t, s, views, vol, q)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -155,6 +158,45 @@ func (b base) pending(ctx context.Context, t *executor.Turn, s *sight, asked str
 			return fmt.Sprintf("brick %s counts %d files in split brain", name, h.SplitBrain), nil
 		case !h.Clean() && !missed:
 			return fmt.Sprintf("brick %s counts %d files to be healed", name, max(h.Pending, h.Total)), nil
+		}
+	}
+	return "", nil
+}
+
+// crawling says whose self-heal daemon has not been through what its brick knows
+// is to be healed since it started, or is on its way: what it counts meanwhile
+// may not be all (LAB-11). It takes the volume's lock, so it is asked last, when
+// nothing else stands against it. glusterd tells of replicated volumes only; of
+// dispersed ones the counts have to do. Any member can tell; one whose gate is
+// of an earlier release does not.
+func (b base) crawling(ctx context.Context, t *executor.Turn, s *sight, views map[string]*planner.PoolView, vol *planner.Volume, q healQuestion) (string, error) {
+	if vol.Disperse > 0 {
+		return "", nil
+	}
+	var crawls []gluster.Crawl
+	var failed error
+	for _, node := range sortedKeys(views) {
+		server, err := s.server(node)
+		if err == nil {
+			client := gluster.NewClient(runner.New(b.client(server, t), lockWait))
+			if crawls, err = client.HealCrawls(ctx, vol.Name); err == nil {
+				failed = nil
+				break
+			}
+		}
+		failed = err
+	}
+	if failed != nil {
+		return "", executor.Errorf(executor.Transient, "HealUnknown", "asking how far the self-heal daemons of volume %s are: %w", vol.Name, failed)
+	}
+	for i, brick := range vol.Bricks {
+		k := slices.IndexFunc(crawls, func(c gluster.Crawl) bool { return c.Brick == i })
+		switch name := brick.Host + ":" + brick.Path; {
+		case brick.PeerUUID == q.uuid && q.without:
+		case k < 0 || crawls[k].Finished == 0:
+			return fmt.Sprintf("the self-heal daemon has not been through brick %s yet", name), nil
+		case crawls[k].Running:
+			return fmt.Sprintf("the self-heal daemon is on its way through brick %s", name), nil
 		}
 	}
 	return "", nil

@@ -138,7 +138,9 @@ func TestFold(t *testing.T) {
 
 // TestOnlyWaits: what is left of an operation, and whether any of it may land.
 func TestOnlyWaits(t *testing.T) {
-	st := func(stage journal.Stage, state StepState) Step { return Step{Step: journal.Step{Stage: stage}, State: state} }
+	st := func(stage journal.Stage, state StepState) Step {
+		return Step{Step: journal.Step{Stage: stage}, State: state}
+	}
 	cases := map[string]struct {
 		reason       string
 		steps        []Step

@@ -24,7 +24,7 @@ import (
 const serversCount = 4
 
 // quick are the transcripts that run without ANTHILL_TEST_FULL.
-var quick = []string{"addbrick", "stopped"}
+var quick = []string{"addbrick", "crawls", "stopped"}
 
 // TestCorpus runs every transcript on fresh real servers.
 func TestCorpus(t *testing.T) {

@@ -169,6 +169,9 @@ func (c *call) dispatch(ctx context.Context) (gluster.Output, error) {
 	case "volume status":
 		return c.volumeStatus(ctx)
 	case "volume heal":
+		if c.arg(3) == "statistics" && c.arg(4) == "" {
+			return c.healStatistics(ctx)
+		}
 		return c.healInfo(), nil
 	case "volume create":
 		return c.create(ctx)

@@ -65,6 +65,7 @@ type state struct {
 	Effects   []Effect
 	Rebalance RebalancePlan
 	Heals     map[string]Heal // by "volume host:/path"
+	Crawls    map[string]bool // the same; see SetCrawl
 }
 
 // An Effect is something that really changed, or may have: one command or gate

@@ -30,6 +30,10 @@ type status struct {
 func (r *runner) essentials(words []string, out gluster.Output) string {
 	var b strings.Builder
 	var st status
+	if len(words) == 4 && words[3] == "statistics" {
+		r.crawls(&b, words[2], out)
+		return b.String()
+	}
 	if xml.Unmarshal(out.Stdout, &st) != nil {
 		fmt.Fprintf(&b, "exit %d\n", out.Exit)
 		text := strings.TrimSpace(string(out.Stdout))
@@ -49,6 +53,23 @@ func (r *runner) essentials(words []string, out gluster.Output) string {
 	}
 	r.parsed(&b, words, out)
 	return b.String()
+}
+
+// crawls prints which bricks were crawled; when and how often differs.
+func (r *runner) crawls(b *strings.Builder, volume string, out gluster.Output) {
+	fmt.Fprintf(b, "exit %d\n", out.Exit)
+	if out.Exit != 0 {
+		fmt.Fprintf(b, "error: %s\n", strings.Join(strings.Fields(string(out.Stderr)), " "))
+		return
+	}
+	c := gluster.NewClient(gluster.RunnerFunc(func(context.Context, gluster.Command) (gluster.Output, error) { return out, nil }))
+	crawls, err := c.HealCrawls(context.Background(), volume)
+	if err != nil {
+		fmt.Fprintf(b, "%v\n", err)
+	}
+	for _, k := range crawls {
+		fmt.Fprintf(b, "crawl of brick %d on %s: finished %v, running %v\n", k.Brick, k.Host, k.Finished > 0, k.Running)
+	}
 }
 
 // named replaces the UUIDs in a text.
