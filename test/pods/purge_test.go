@@ -70,14 +70,14 @@ func TestPurge(t *testing.T) {
 	n.Namespace, n.Name = ns, NodeName(name, 1)
 	s.restart(t, n) // still looked after
 	must(t, s.Client.Delete(t.Context(), inUse))
-	must(t, s.awaitGone(t, v, slow))
+	must(t, s.AwaitGone(t.Context(), slow, v))
 
 	blocked(t, s, c, v1alpha1.ReasonConfirmationMissing, v1alpha1.AnnotationConfirmDelete)
 	if pods := s.pods(t, ns); len(pods) != 2 {
 		t.Errorf("pods are %v before the deletion was confirmed", pods)
 	}
 	must(t, s.Change(t.Context(), c, func() { c.Annotations = map[string]string{v1alpha1.AnnotationConfirmDelete: name} }))
-	must(t, s.awaitGone(t, c, slow))
+	must(t, s.AwaitGone(t.Context(), slow, c))
 	var diff string
 	must(t, s.AwaitThat(t.Context(), slow, "nothing is left but what was there before", func() string {
 		after, err := s.inventory(t.Context(), of)
