@@ -42,9 +42,9 @@ func (b *box) must(err error) {
 	}
 }
 
-// claimNames are those of a node of a template with two claims for bricks.
+// claimNames are those of a node of a template.
 func claimNames(node string) []string {
-	return []string{node + "-state", node + "-bricks", node + "-bricks-1"}
+	return []string{node + "-state", node + "-bricks"}
 }
 
 func templateClaims(node string) planner.ClaimsParams {

@@ -27,7 +27,7 @@ import (
 func purgeClaims(t *testing.T, ns, node string) []*corev1.PersistentVolumeClaim {
 	t.Helper()
 	p := planner.ClaimsParams{Node: node}
-	for _, name := range []string{node + "-state", node + "-bricks", node + "-bricks-1"} {
+	for _, name := range []string{node + "-state", node + "-bricks"} {
 		p.Claims = append(p.Claims, planner.Claim{Name: name, Class: "fast", Size: "1Gi"})
 	}
 	claims, err := object.Claims(ns, "c1", p)
