@@ -29,7 +29,7 @@ func TestHostsKeptForStorage(t *testing.T) {
 	n := &v1alpha1.GlusterNode{}
 	n.Namespace, n.Name = ns, NodeName(name, 0)
 	create(t, s, c)
-	blocked(t, s, n, v1alpha1.ReasonPodUnschedulable, key)
+	blocked(t, s, n, v1alpha1.ReasonPodUnschedulable, "taint") // Kubernetes does not name it
 	pods, err := s.podsOf(t.Context(), ns, name)
 	must(t, err)
 	for i := range pods {
