@@ -55,7 +55,7 @@ func (m *mortal) died() bool {
 	return m.dead
 }
 
-func (m *mortal) complain(format string, args ...any) {
+func (m *mortal) complainf(format string, args ...any) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.wrong = append(m.wrong, fmt.Sprintf(format, args...))
@@ -137,7 +137,7 @@ func (l mortalLog) Append(ctx context.Context, g journal.Guard, events ...journa
 	err = l.m.do("append", func() (err error) {
 		seq, err = l.Journal.Append(ctx, g, events...)
 		if journal.IsIllegal(err) {
-			l.m.complain("an event that contradicts the journal: %v", err)
+			l.m.complainf("an event that contradicts the journal: %v", err)
 		}
 		return err
 	})

@@ -31,7 +31,7 @@ func (s *podSim) accidents() {
 	case 2:
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: srv.node + "-0"}}
 		if err := s.kube.Plain().Delete(s.t.Context(), pod); err == nil {
-			s.tell("the pod of %s was evicted", srv.node)
+			s.tellf("the pod of %s was evicted", srv.node)
 		} else if !apierrors.IsNotFound(err) {
 			s.t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func (s *podSim) accidents() {
 		if !srv.on || srv.down {
 			return
 		}
-		s.tell("glusterd of %s was killed", srv.node)
+		s.tellf("glusterd of %s was killed", srv.node)
 		srv.down = true
 		_ = s.pool.Kill(addr)
 		pass(func() { s.start(addr) })
@@ -47,16 +47,16 @@ func (s *podSim) accidents() {
 		if srv.cut {
 			return
 		}
-		s.tell("%s was cut off", srv.node)
+		s.tellf("%s was cut off", srv.node)
 		srv.cut = true
 		_ = s.pool.Cut(addr)
 		pass(func() { s.connect(addr) })
 	case 5:
 		f := kubetest.Fault{Verb: []string{"create", "update", "delete"}[s.rand.IntN(3)], Err: errors.New("connection reset"), Lost: s.rand.IntN(2) == 0}
-		s.tell("the API server will fail to %s, lost %v", f.Verb, f.Lost)
+		s.tellf("the API server will fail to %s, lost %v", f.Verb, f.Lost)
 		s.kube.Fail(f)
 	case 6:
-		s.tell("the StatefulSet controller sleeps")
+		s.tellf("the StatefulSet controller sleeps")
 		s.kube.Overlook(true)
 		pass(func() { s.kube.Overlook(false) })
 	}
@@ -79,7 +79,7 @@ func (s *podSim) connect(addr string) {
 
 // repair ends all accidents; people want what can be.
 func (s *podSim) repair() {
-	s.tell("quiet")
+	s.tellf("quiet")
 	s.world.mu.Lock()
 	s.image = "gluster:last"
 	s.cluster.Generation++
@@ -168,7 +168,7 @@ func (s *podSim) heal() {
 // every other copy must count, and have done so when the guard looked: at most
 // five seconds ago (S14).
 func (s *podSim) deletes(node string) {
-	s.tell("the pod of %s is let go", node)
+	s.tellf("the pod of %s is let go", node)
 	copies := s.copies()
 	me := addressOf(node)
 	if !s.servers[me].on || !slices.Contains(copies, me) {
@@ -182,6 +182,6 @@ func (s *podSim) deletes(node string) {
 		}
 	}
 	if len(bad) > 0 {
-		s.mortal.complain("the pod of %s was let go while other copies did not count: %s", node, strings.Join(bad, ", "))
+		s.mortal.complainf("the pod of %s was let go while other copies did not count: %s", node, strings.Join(bad, ", "))
 	}
 }

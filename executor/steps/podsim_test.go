@@ -154,7 +154,7 @@ func (s *podSim) end() {
 	}
 }
 
-func (s *podSim) tell(format string, args ...any) {
+func (s *podSim) tellf(format string, args ...any) {
 	s.told += fmt.Sprintf("%4d ", s.count) + fmt.Sprintf(format, args...) + "\n"
 }
 
@@ -233,7 +233,7 @@ func (s *podSim) step() {
 // left it.
 func (s *podSim) again() {
 	s.crashes++
-	s.tell("the operator died at %q", s.mortal.last)
+	s.tellf("the operator died at %q", s.mortal.last)
 	data := atOnce(s.t, s.path)
 	s.stop()
 	if err := s.j.Close(); err != nil {
@@ -276,10 +276,10 @@ func (s *podSim) decide() {
 		s.last = d
 	}
 	for _, p := range d.Plan {
-		s.tell("planned %s %s: %s", p.Plan.Kind, p.Plan.Target, p.Plan.Reason.Difference)
+		s.tellf("planned %s %s: %s", p.Plan.Kind, p.Plan.Target, p.Plan.Reason.Difference)
 	}
 	for _, e := range slices.Concat(d.Supersede, d.Cancel) {
-		s.tell("ends %s: %s", e.Op, e.Reason)
+		s.tellf("ends %s: %s", e.Op, e.Reason)
 	}
 }
 
@@ -299,7 +299,7 @@ func (s *podSim) obey(d planner.Decision) {
 	for _, object := range d.Release {
 		s.nodes = slices.DeleteFunc(s.nodes, func(n v1alpha1.GlusterNode) bool { return "GlusterNode/"+n.Name == object })
 		s.released++
-		s.tell("%s went", object)
+		s.tellf("%s went", object)
 	}
 	for i := range s.nodes {
 		n := &s.nodes[i]
@@ -331,20 +331,20 @@ func (s *podSim) people() {
 	switch s.rand.IntN(8) {
 	case 0, 1:
 		s.image = fmt.Sprint("gluster:", s.rand.IntN(4))
-		s.tell("wanted: image %s", s.image)
+		s.tellf("wanted: image %s", s.image)
 	case 2, 3:
 		s.image = fmt.Sprint("missing:", s.rand.IntN(2))
-		s.tell("wanted: image %s, which is not there", s.image)
+		s.tellf("wanted: image %s, which is not there", s.image)
 	case 4:
 		t.Thresholds.Nodes = 4
-		s.tell("wanted: a fourth node")
+		s.tellf("wanted: a fourth node")
 	case 5:
 		t.Storage.Count = 2
-		s.tell("wanted: a second claim")
+		s.tellf("wanted: a second claim")
 	case 6:
 		t.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: *resource.NewQuantity(int64(1+s.rand.IntN(3))<<30, resource.BinarySI)}}
 		t.PriorityClassName = "high"
-		s.tell("wanted: resources")
+		s.tellf("wanted: resources")
 	case 7:
 		s.hand()
 	}
@@ -360,11 +360,11 @@ func (s *podSim) hand() {
 		n.Spec.State = &v1alpha1.NodeState{PVCName: handNode + "-state"}
 		n.Spec.Storage = []v1alpha1.Storage{{Name: "bricks", PVCName: handNode + "-bricks"}}
 		s.nodes = append(s.nodes, n)
-		s.tell("wanted: node %s", handNode)
+		s.tellf("wanted: node %s", handNode)
 	case !s.last.Nodes[handNode].Joined && n.DeletionTimestamp == nil:
 		now := metav1.NewTime(time.Now())
 		n.DeletionTimestamp, n.Finalizers = &now, []string{v1alpha1.Finalizer}
-		s.tell("not wanted: node %s", handNode)
+		s.tellf("not wanted: node %s", handNode)
 	}
 }
 
@@ -428,7 +428,7 @@ func (s *podSim) retry() {
 		if err != nil && !executor.IsRefused(err) && !journal.IsConflict(err) && !errors.Is(err, errDead) {
 			s.t.Fatal(err)
 		}
-		s.tell("retried %s %s, parked for %s: %s", op.Plan.Kind, op.Plan.Target, op.Suspended.Cause, op.Suspended.Message)
+		s.tellf("retried %s %s, parked for %s: %s", op.Plan.Kind, op.Plan.Target, op.Suspended.Cause, op.Suspended.Message)
 	}
 }
 
