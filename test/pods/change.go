@@ -38,7 +38,10 @@ func (s *Site) AwaitGone(ctx context.Context, max time.Duration, o client.Object
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-deadline.C:
-			return fmt.Errorf("waiting %v until %T %s is gone: blocked: %s (%v)", max, o, o.GetName(), rig.Message(o, v1alpha1.ConditionBlocked), err)
+			if err != nil {
+				return fmt.Errorf("waiting %v until %T %s is gone: %w", max, o, o.GetName(), err)
+			}
+			return fmt.Errorf("waiting %v until %T %s is gone: blocked: %s", max, o, o.GetName(), rig.Message(o, v1alpha1.ConditionBlocked))
 		case <-time.After(followEvery):
 		}
 	}

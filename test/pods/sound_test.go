@@ -17,8 +17,7 @@ import (
 func (p *trial) gluster(node string) *gluster.Client {
 	return gluster.NewClient(gluster.RunnerFunc(func(ctx context.Context, c gluster.Command) (gluster.Output, error) {
 		out, err := p.Env.Exec(ctx, p.container(node), c.Argv...)
-		var exit *cluster.ExitError
-		if errors.As(err, &exit) {
+		if exit, ok := errors.AsType[*cluster.ExitError](err); ok {
 			return gluster.Output{Exit: exit.Code, Stdout: out, Stderr: exit.Stderr}, nil
 		}
 		return gluster.Output{Stdout: out}, err
