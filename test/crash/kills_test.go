@@ -13,6 +13,7 @@ import (
 
 	"github.com/gluster/anthill/apis/v1alpha1"
 	"github.com/gluster/anthill/journal"
+	"github.com/gluster/anthill/journal/view"
 	"github.com/gluster/anthill/planner"
 	"github.com/gluster/anthill/test/local/writer"
 	"github.com/gluster/anthill/test/rig"
@@ -100,6 +101,7 @@ func (p *pool) kills(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { k.run(ctx) })
+	wg.Go(func() { p.retryPoison(ctx) })
 	defer func() { stop(); wg.Wait() }()
 
 	p.await(t, late, volumeObject())
@@ -146,6 +148,24 @@ func (p *pool) kills(t *testing.T) {
 	t.Logf("%d kills, after: %s", len(k.kills), strings.Join(k.kills, ", "))
 	t.Logf("the client wrote %d files and read %d, longest call %d ms", report.Written, report.Read, report.SlowestMillis)
 	p.asWithoutKills(t)
+}
+
+// retryPoison does what a person is asked to do: on a busy machine the operator
+// can be killed so often during one step that its operation is parked.
+func (p *pool) retryPoison(ctx context.Context) {
+	for ctx.Err() == nil {
+		if v, err := p.op.View(ctx); err == nil {
+			for _, o := range v.All() {
+				if o.State == view.Suspended && o.Suspended != nil && o.Suspended.Cause == "Poison" {
+					_, _ = p.op.CLI(ctx, "journal", "retry", o.ID.String(), "--reason", "the operator was killed on purpose") // it may just have been
+				}
+			}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(2 * time.Second):
+		}
+	}
 }
 
 // asWithoutKills compares with what there is when nothing is killed.
