@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gluster/anthill/journal"
 )
@@ -36,8 +37,11 @@ func (c *cycle) heldOptions(v *volume) map[string]string {
 	}
 	value, declared := v.cr.Spec.Options[lookupOptimize]
 	left := c.leftBehind(v)
-	if left == 0 || (declared && isOff(string(value))) {
+	switch {
+	case left == 0 || (declared && isOff(string(value))):
 		return nil
+	case !declared: // nobody asks for it; it is put back when the files are moved
+		return map[string]string{lookupOptimize: ""}
 	}
 	return map[string]string{lookupOptimize: fmt.Sprintf(
 		"option %s stays %q: the last rebalance left %s where clients would not find them with it; move them first: gluster volume rebalance %s start",
@@ -56,9 +60,9 @@ func (v *volume) losing() *openOp {
 	return nil
 }
 
-// isOff reports whether gluster takes a value for false.
+// isOff reports whether gluster takes a value for false. It does not look at case.
 func isOff(value string) bool {
-	switch value {
+	switch strings.ToLower(value) {
 	case "off", "disable", "no", "false", "0":
 		return true
 	}
