@@ -19,6 +19,7 @@ import (
 	"github.com/gluster/anthill/executor/gluster"
 	"github.com/gluster/anthill/executor/gluster/sim/corpus"
 	"github.com/gluster/anthill/test/local"
+	"github.com/gluster/anthill/test/seed"
 )
 
 const serversCount = 4
@@ -36,7 +37,7 @@ func TestCorpus(t *testing.T) {
 	defer func() { t.Logf("%d of %d transcripts", ran, len(files)) }()
 	for _, f := range files {
 		name := strings.TrimSuffix(filepath.Base(f), ".txt")
-		if os.Getenv("ANTHILL_TEST_FULL") != "1" && !slices.Contains(quick, name) {
+		if !seed.Full() && !slices.Contains(quick, name) {
 			continue
 		}
 		ran++

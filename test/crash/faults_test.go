@@ -13,6 +13,7 @@ import (
 
 	"github.com/gluster/anthill/executor/gluster/sim"
 	"github.com/gluster/anthill/test/rig"
+	"github.com/gluster/anthill/test/seed"
 )
 
 // A fault is what goes wrong with one gluster command.
@@ -105,9 +106,9 @@ func release(_ context.Context, s *simulation) error { return s.pool.Release(rul
 // applied once.
 func TestFaults(t *testing.T) {
 	r := api(t)
-	rng := seeded(t)
+	rng := seed.Rand(t)
 	kinds := append(slices.Clone(faults), partial)
-	if full() {
+	if seed.Full() {
 		kinds = append(kinds, longFaults...)
 	}
 	type task struct {
@@ -132,7 +133,7 @@ func TestFaults(t *testing.T) {
 	if only := os.Getenv("ANTHILL_TEST_FAULT"); only != "" {
 		tasks = slices.DeleteFunc(tasks, func(c task) bool { return c.fault.name != only })
 	}
-	if !full() {
+	if !seed.Full() {
 		tasks = tasks[:min(len(tasks), faultsSample)]
 	}
 	var mu sync.Mutex

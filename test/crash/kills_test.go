@@ -17,6 +17,7 @@ import (
 	"github.com/gluster/anthill/planner"
 	"github.com/gluster/anthill/test/local/writer"
 	"github.com/gluster/anthill/test/rig"
+	"github.com/gluster/anthill/test/seed"
 )
 
 // killsLeast is how often the operator dies at least.
@@ -94,7 +95,7 @@ func (k *killer) count() (int, error) {
 // options while the operator is killed at random moments and a client writes.
 // Everything ends as without, and was done once.
 func (p *pool) kills(t *testing.T) {
-	rng := seeded(t)
+	rng := seed.Rand(t)
 	p.begin(t)
 	explain(t, p.op)
 	k := &killer{op: p.op, rng: rng}

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -97,24 +95,6 @@ func withServers(t *testing.T) *rig.Rig {
 		t.Fatal(e.err)
 	}
 	return r
-}
-
-// full reports whether whole matrices are to be run.
-func full() bool { return os.Getenv("ANTHILL_TEST_FULL") == "1" }
-
-// seeded returns a source of randomness whose seed is printed, and can be given
-// again.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64() >> 32
-	if s := os.Getenv("ANTHILL_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("ANTHILL_TEST_SEED: %v", err)
-		}
-	}
-	t.Logf("seed: ANTHILL_TEST_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's choices
 }
 
 // within bounds what a test waits for.

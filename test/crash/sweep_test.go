@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gluster/anthill/test/rig"
+	"github.com/gluster/anthill/test/seed"
 )
 
 const (
@@ -59,7 +60,7 @@ type prepared struct {
 // of operation, or a sample of them. Whatever is killed where, the pool ends as
 // without, every effect was applied once, and the journal verifies.
 func TestSweep(t *testing.T) {
-	rng := seeded(t)
+	rng := seed.Rand(t)
 	targets := crashPoints(prepareAll(t))
 	sweep(t, rng, targets, sweepBudget, func(target) trial { return trial{} }, (*prepared).check)
 }
@@ -68,7 +69,7 @@ func TestSweep(t *testing.T) {
 // journal away: deleted, damaged, or replaced by the copy from before. What was
 // under way is finished or dropped; nothing is done twice.
 func TestSweepWithoutJournal(t *testing.T) {
-	rng := seeded(t)
+	rng := seed.Rand(t)
 	targets := slices.DeleteFunc(crashPoints(prepareAll(t)), func(c target) bool { return c.newGate }) // nothing in the API tells when it is done
 	var mu sync.Mutex
 	sweep(t, rng, targets, sweepBudget/2, func(target) trial {
@@ -94,7 +95,7 @@ func sweep(t *testing.T, rng *rand.Rand, targets []target, budget time.Duration,
 	var next, covered, missed, failed int
 	each(sweepWorkers, func() bool {
 		mu.Lock()
-		if next == len(targets) || failed == failuresMax || !full() && next >= sweepLeast && time.Since(began) > budget {
+		if next == len(targets) || failed == failuresMax || !seed.Full() && next >= sweepLeast && time.Since(began) > budget {
 			mu.Unlock()
 			return false
 		}

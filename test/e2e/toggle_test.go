@@ -3,9 +3,7 @@ package e2e
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/gluster/anthill/planner"
 	"github.com/gluster/anthill/test/local"
 	"github.com/gluster/anthill/test/rig"
+	"github.com/gluster/anthill/test/seed"
 )
 
 // How many turns TestToggledNodeLeavesNothing takes.
@@ -43,22 +42,20 @@ func TestToggledNodeLeavesNothing(t *testing.T) {
 	p := base(t, r)
 	fresh := trees(t, []*local.Server{s})
 	turns, first := turnsNormal, rand.Uint64N(1<<32)
-	if os.Getenv("ANTHILL_TEST_FULL") != "" {
+	if seed.Full() {
 		turns = turnsFull
 	}
-	if text := os.Getenv("ANTHILL_TEST_SEED"); text != "" {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		must(t, err)
-		turns, first = 1, seed
+	if given, ok := seed.Given(t); ok {
+		turns, first = 1, given
 	}
 	joined := 0
-	for seed := first; seed < first+uint64(turns); seed++ {
+	for n := first; n < first+uint64(turns); n++ {
 		if t.Failed() {
 			break
 		}
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+		t.Run(fmt.Sprintf("seed=%d", n), func(t *testing.T) {
 			begin(t)
-			if toggle(t, r, p, rand.New(rand.NewPCG(seed, 27)), s) {
+			if toggle(t, r, p, rand.New(rand.NewPCG(n, 27)), s) {
 				joined++
 			}
 			untouched(t, []*local.Server{s}, fresh)

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
+	"github.com/gluster/anthill/test/seed"
 )
 
 // R33: a pool grows by a node and a replica set, and volumes come and go, while
@@ -26,7 +27,7 @@ import (
 func TestGrowthAcrossKills(t *testing.T) {
 	ns := mine("kills")
 	s := killable(t, ns)
-	rng := seeded(t)
+	rng := seed.Rand(t)
 	// The operator's host, which is the first one, carries one server only: as
 	// many as may be away.
 	disks, err := s.disks(t.Context(), ns, 1, 2, 2)

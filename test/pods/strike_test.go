@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gluster/anthill/test/seed"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -49,7 +50,7 @@ func newStriker(p *trial, rng *rand.Rand) *striker {
 func (k *striker) run(t *testing.T, grown *atomic.Bool) {
 	t.Helper()
 	least := len(strikes)
-	if full() {
+	if seed.Full() {
 		least = strikesLeast
 	}
 	for len(k.done) < least {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -42,24 +40,6 @@ const (
 	ledgerFile = ledgerDir + "/files"
 	excuseFile = "/work/excuse"
 )
-
-// full reports whether everything is to be run, and not only a part.
-func full() bool { return os.Getenv("ANTHILL_TEST_FULL") == "1" }
-
-// seeded returns a source of randomness whose seed is printed, and can be given
-// again.
-func seeded(t *testing.T) *rand.Rand {
-	t.Helper()
-	seed := rand.Uint64() >> 32
-	if s := os.Getenv("ANTHILL_TEST_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("ANTHILL_TEST_SEED: %v", err)
-		}
-	}
-	t.Logf("seed: ANTHILL_TEST_SEED=%d", seed)
-	return rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test's choices
-}
 
 // mine returns a name that no run before used: the cluster may be one that
 // stayed up.
