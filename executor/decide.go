@@ -184,10 +184,15 @@ func (t *turn) progress(ctx context.Context, k int, obs Observation, now time.Ti
 	return t.commit(ctx, ev)
 }
 
+// late reports whether a step has been waited for too long. Who lets a parked
+// operation go on lets it wait once more.
 func (t *turn) late(k int, spec Spec, now time.Time) bool {
 	s := &t.op.Steps[k]
 	if t.op.State == view.Suspended || s.Start == nil || s.State == view.Pending {
 		return false
+	}
+	if t.op.Resumed.After(s.StartedAt) {
+		return now.Sub(t.op.Resumed) > spec.MaxWait
 	}
 	if s.Start.Deadline != 0 {
 		return now.UnixNano() > s.Start.Deadline

@@ -75,7 +75,8 @@ type Options struct {
 	// published then. Default: nothing.
 	Settled func(ctx context.Context, scope string)
 	// CrashBudget is in how many epochs a step may have been running when the
-	// operator died before its operation is parked; default 5.
+	// operator died before its operation is parked, and again after somebody let
+	// it go on; default 5.
 	CrashBudget int
 	// Grace is how long an attempt under way is waited for after the engine was
 	// told to stop; default 10 s.

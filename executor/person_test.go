@@ -1,8 +1,11 @@
 package executor
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/journal/view"
@@ -145,6 +148,89 @@ func TestTakeOverAWait(t *testing.T) {
 			t.Errorf("open %v, tombstones %v, %v; want none", now.Open, now.Tombstones, err)
 		}
 	})
+}
+
+// What is let go on has all its patience again: it is not parked at once for what
+// it was parked for.
+func TestRetryIsPatient(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		cause  string
+		step   journal.Step
+		act    func(int) error
+		after  time.Duration // longer than it took to be parked again
+	}{
+		"Wait":  {"it waits once more", "DeadlineExceeded", step("w", "wait@1", journal.Waiting), nil, 20 * time.Second},
+		"Fails": {"it is tried again", "KeepsFailing", step("w", "do@1", journal.Pivot), func(int) error { return Errorf(Transient, "Broken", "not now") }, 90 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, r *rig) {
+				r.w.act["w"] = tc.act
+				r.w.probe["w"] = func() (Observation, error) {
+					if r.w.done["w"] {
+						return Observation{Verdict: Done}, nil
+					} else if tc.step.Stage == journal.Waiting {
+						return Observation{Verdict: InProgress, Message: "under way"}, nil
+					}
+					return Observation{Verdict: NotDone, Message: "not yet"}, nil
+				}
+				id := r.plan(nil, nil, tc.step)
+				op := r.awaitState(id, view.Suspended)
+				equal(t, "cause", op.Suspended.Cause, tc.cause)
+				if _, err := r.decide(Decision{Verb: "retry", Op: id}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(tc.after)
+				if op, err := r.state.Op(id); err != nil || op.State != view.Running {
+					t.Errorf("%s: it is %s after a retry, %v", tc.reason, op.State, err)
+				}
+				r.w.done["w"] = true
+				r.awaitState(id, view.Completed)
+			})
+		})
+	}
+}
+
+// A step under which the operator died too often is tried again once a person
+// says so.
+func TestRetryAfterDeaths(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.stop()
+		r.openIdle()
+		id := r.plan([]string{"pool"}, nil, step("a", "do@1", journal.Pivot))
+		events := []journal.Event{mustEvent(t, journal.OpStarted, id, nil)}
+		for n := 1; n <= 5; n++ {
+			intent := mustEvent(t, journal.StepStarted, id, journal.Started{AttemptID: fmt.Sprint(n)})
+			intent.Step, intent.Attempt = "a", n
+			if _, err := r.j.Append(t.Context(), journal.Guard{}, append(events, intent)...); err != nil {
+				t.Fatal(err)
+			}
+			events = nil
+			r.crash()
+			r.openIdle()
+		}
+		r.run()
+		defer func() { r.stop() }()
+		equal(t, "cause", r.awaitState(id, view.Suspended).Suspended.Cause, "Poison")
+		if len(r.w.acts) > 0 {
+			t.Errorf("it acted: %v", r.w.acts)
+		}
+		if _, err := r.decide(Decision{Verb: "retry", Op: id}); err != nil {
+			t.Fatal(err)
+		}
+		r.awaitState(id, view.Completed)
+	})
+}
+
+func mustEvent(t *testing.T, typ journal.Type, id journal.OpID, payload any) journal.Event {
+	t.Helper()
+	ev, err := journal.New(typ, id, payload)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ev
 }
 
 func TestAbandonLeavesATombstone(t *testing.T) {

@@ -74,6 +74,7 @@ func (o *Op) apply(ev *journal.Event, s *Schemas) {
 		if p := payload[journal.Decision](o, ev, s); p != nil {
 			o.State, o.Suspended = o.resumed(), nil
 			o.decided(p)
+			o.anew(at(ev))
 		}
 	case journal.OpCancelling:
 		if p := payload[journal.Decision](o, ev, s); p != nil {
@@ -124,6 +125,21 @@ func (o *Op) resumed() OpState {
 		return Planned
 	}
 	return Running
+}
+
+// anew gives an operation that is let go on the whole of its patience again:
+// otherwise it would be parked for the same reason at once.
+func (o *Op) anew(now time.Time) {
+	o.Resumed = now
+	for i := range o.Steps {
+		s := &o.Steps[i]
+		s.Crashes, s.Failures = 0, 0
+		if s.Failure != nil && s.Failure.RetryAt != 0 {
+			f := *s.Failure
+			f.RetryAt = 0
+			s.Failure = &f
+		}
+	}
 }
 
 // applyStep folds an event of one step.

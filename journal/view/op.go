@@ -55,6 +55,7 @@ type Op struct {
 	Epoch       journal.Epoch `json:"epoch"` // that planned it
 	Planned     time.Time     `json:"planned"`
 	Started     time.Time     `json:"started,omitzero"`
+	Resumed     time.Time     `json:"resumed,omitzero"` // when it was last let go on after it had been parked
 	Ended       time.Time     `json:"ended,omitzero"`
 	EndedIn     journal.Epoch `json:"endedEpoch,omitempty"`
 	PlannedBy   string        `json:"plannedBy,omitempty"`
@@ -87,8 +88,8 @@ type Step struct {
 	ProgressAt time.Time         `json:"progressAt,omitzero"` // of Progress
 	First      *journal.Failure  `json:"firstFailure,omitempty"`
 	Failure    *journal.Failure  `json:"lastFailure,omitempty"`
-	Failures   int               `json:"failures,omitempty"`
-	Crashes    int               `json:"crashes,omitempty"` // epochs that ended while it was started
+	Failures   int               `json:"failures,omitempty"` // since the operation was last let go on
+	Crashes    int               `json:"crashes,omitempty"`  // epochs that ended while it was started, since the same
 	Adopted    bool              `json:"adopted,omitempty"`
 	Message    string            `json:"message,omitempty"`
 	EndedAt    time.Time         `json:"endedAt,omitzero"`
