@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gluster/anthill/test/seed"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/gluster/anthill/test/seed"
 )
 
 // Kills in a whole run, and how far apart in time they are at most.
