@@ -20,8 +20,13 @@ import (
 	"github.com/gluster/anthill/test/seed"
 )
 
-// killsLeast is how often the operator dies at least.
-const killsLeast = 20
+// killsLeast is how often the operator dies at least, and spareAfter how often
+// during one step at most: on a busy machine every life may be shorter than one
+// step needs, and after five deaths in one its operation is parked.
+const (
+	killsLeast = 20
+	spareAfter = 3
+)
 
 // A killer starts an operator and kills it, again and again.
 type killer struct {
@@ -34,7 +39,8 @@ type killer struct {
 }
 
 // run goes on until ctx ends. A process lives until some events were recorded
-// or some time has passed; one in five does not get to its first look.
+// or some time has passed, but no step ends more than a few of them; one in five
+// does not get to its first look.
 func (k *killer) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		early := k.rng.IntN(5) == 0
@@ -64,11 +70,42 @@ func (k *killer) run(ctx context.Context) {
 			})
 			cancel()
 			pause(ctx, jitter)
+			if err := k.spare(ctx); err != nil {
+				if ctx.Err() == nil {
+					k.fail(err)
+				}
+				return
+			}
 		}
 		k.op.Kill()
 		k.mu.Lock()
 		k.kills = append(k.kills, last)
 		k.mu.Unlock()
+	}
+}
+
+// spare waits until every step that killed lives enough has succeeded.
+func (k *killer) spare(ctx context.Context) error {
+	for end := time.Now().Add(late); ; {
+		v, err := k.op.View(ctx)
+		if err != nil {
+			return err
+		}
+		var due []string
+		for _, o := range v.Open() {
+			for _, s := range o.Steps {
+				if s.Crashes >= spareAfter && s.State != view.Succeeded {
+					due = append(due, o.Plan.Kind+" "+s.ID)
+				}
+			}
+		}
+		switch {
+		case len(due) == 0:
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("waiting %s for %v, in which the operator died %d times and now does not", late, due, spareAfter)
+		}
+		pause(ctx, 200*time.Millisecond)
 	}
 }
 
@@ -102,7 +139,6 @@ func (p *pool) kills(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() { k.run(ctx) })
-	wg.Go(func() { p.retryPoison(ctx) })
 	defer func() { stop(); wg.Wait() }()
 
 	p.await(t, late, volumeObject())
@@ -149,24 +185,6 @@ func (p *pool) kills(t *testing.T) {
 	t.Logf("%d kills, after: %s", len(k.kills), strings.Join(k.kills, ", "))
 	t.Logf("the client wrote %d files and read %d, longest call %d ms", report.Written, report.Read, report.SlowestMillis)
 	p.asWithoutKills(t)
-}
-
-// retryPoison does what a person is asked to do: on a busy machine the operator
-// can be killed so often during one step that its operation is parked.
-func (p *pool) retryPoison(ctx context.Context) {
-	for ctx.Err() == nil {
-		if v, err := p.op.View(ctx); err == nil {
-			for _, o := range v.All() {
-				if o.State == view.Suspended && o.Suspended != nil && o.Suspended.Cause == "Poison" {
-					_, _ = p.op.CLI(ctx, "journal", "retry", o.ID.String(), "--reason", "the operator was killed on purpose") // it may just have been
-				}
-			}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(2 * time.Second):
-		}
-	}
 }
 
 // asWithoutKills compares with what there is when nothing is killed.
