@@ -67,7 +67,7 @@ echo precious > "$1/brick/file"; umount "$1"; rmdir "$1"`
 // S4, R48: claims of disks that hold something, in a node that has a blank one
 // too. The node says which disk and what was found, uses the blank one, and the
 // pool goes on; none of the others is written to. Once a person has wiped them,
-// each is used, without another word.
+// each is used, without another word. One whose mount vanishes is mounted again.
 func TestDisksThatHoldSomething(t *testing.T) {
 	t.Parallel()
 	const name = "wary"
@@ -120,7 +120,37 @@ func TestDisksThatHoldSomething(t *testing.T) {
 		}
 		return ""
 	}))
+	vanished(t, s, full, "blank")
+	must(t, s.AwaitConverged(t.Context(), slow, v))
 	s.tidy(t, ns)
+}
+
+// vanished takes away the mount of a disk with a brick and waits until it is
+// mounted again: the same file system, with what was on it.
+func vanished(t *testing.T, s *Site, n *v1alpha1.GlusterNode, device string) {
+	t.Helper()
+	dir := "/bricks/" + device
+	look := func() string {
+		out, err := s.In(t.Context(), n.Namespace, n.Name, "/bin/sh", "-ec",
+			`blkid -p -o value -s UUID "$0"; find "$1" -path '*/.glusterfs/*' -prune -o -print | sort`, "/dev/anthill/"+device, dir)
+		must(t, err)
+		return out
+	}
+	before := look()
+	if !strings.Contains(before, dir+"/") {
+		t.Fatalf("there is no brick in %s: %q", dir, before)
+	}
+	_, err := s.In(t.Context(), n.Namespace, n.Name, "umount", "--lazy", dir)
+	must(t, err)
+	must(t, s.AwaitThat(t.Context(), slow, dir+" is mounted again", func() string {
+		if _, err := s.In(t.Context(), n.Namespace, n.Name, "mountpoint", "--quiet", dir); err != nil {
+			return err.Error()
+		}
+		return ""
+	}))
+	if after := look(); after != before {
+		t.Errorf("%s holds\n%s, it held\n%s", dir, after, before)
+	}
 }
 
 // contents are checksums of whole disks, as the pod sees them.

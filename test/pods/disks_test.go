@@ -163,7 +163,7 @@ func emptied(t *testing.T, s *Site, v *v1alpha1.GlusterVolume, n *v1alpha1.Glust
 	if after := sh(t, h, "sha256sum < $0", disk); after != before {
 		t.Error("something was written to a disk that was emptied")
 	}
-	if out, err := s.In(t.Context(), n.Namespace, n.Name, "find", "/bricks/a", "-mindepth", "1"); err != nil || out != "" {
+	if out, err := s.In(t.Context(), n.Namespace, n.Name, "find", "/", "-xdev", "-maxdepth", "3", "-path", "/bricks/a/*"); err != nil || out != "" {
 		t.Errorf("below the mount point of the emptied disk there is %q (%v)", out, err)
 	}
 	sh(t, h, `dd if="$1" of="$0" bs=1M count=1 conv=notrunc,fsync status=none; rm "$1"`, disk, kept)

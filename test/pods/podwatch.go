@@ -69,6 +69,9 @@ func (w *PodWatch) follow(ctx context.Context) error {
 			pod, ok := ev.Object.(*corev1.Pod)
 			if !ok {
 				events.Stop()
+				if ctx.Err() != nil {
+					break // what is read then is cut short
+				}
 				return fmt.Errorf("%w: %v", errWatch, ev.Object)
 			}
 			w.list.ResourceVersion = pod.ResourceVersion

@@ -16,8 +16,8 @@ import (
 // Another image under a client that writes all the time: while something waits to
 // be healed no pod goes. The image does not exist: one pod is lost to that and no
 // other, and the right one takes effect at once. Other tolerations come in the
-// middle of it. Pods go one after the other, never two at a time, and the client
-// sees no error.
+// middle of it, and a claim more for each when all have that. Pods go one after
+// the other, never two at a time, and the client sees no error.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	const name = "roll"
@@ -68,13 +68,14 @@ func TestRollout(t *testing.T) {
 	must(t, s.Change(t.Context(), c, func() { c.Spec.NodeTemplates[0].Tolerations = tolerations }))
 	must(t, s.AwaitThat(t.Context(), slow, "all pods are as declared", func() string { return rolled(t.Context(), s, ns, name, second, tolerations[0].Key) }))
 	must(t, s.AwaitConverged(t.Context(), slow, c))
+	oneMore(t, s, c)
 	must(t, mount.Progress(t.Context(), 5))
 	must(t, pods.Stop())
 	if down := pods.DownAtOnce(); len(down) > 1 {
 		t.Errorf("not ready at one time: %v", down)
 	}
 	for pod, n := range pods.Restarts() {
-		if n < 1 || n > 3 { // the first one with each of the three declarations
+		if n < 2 || n > 4 { // the first one with each of the four declarations
 			t.Errorf("%s was made anew %d times", pod, n)
 		}
 	}
@@ -87,6 +88,31 @@ func TestRollout(t *testing.T) {
 	must(t, mount.Verify(t.Context(), report))
 	must(t, mount.Unmount(t.Context()))
 	s.tidy(t, ns)
+}
+
+// oneMore declares a claim more for each node of the template, and waits until all
+// can take bricks there.
+func oneMore(t *testing.T, s *Site, c *v1alpha1.GlusterCluster) {
+	t.Helper()
+	must(t, s.Disks(t.Context(), named("rollout-more"), 1))
+	must(t, s.Change(t.Context(), c, func() { c.Spec.NodeTemplates[0].Storage.Count = 2 }))
+	must(t, s.AwaitThat(t.Context(), slow, "every node has a second directory for bricks", func() string {
+		var nodes v1alpha1.GlusterNodeList
+		must(t, s.Client.List(t.Context(), &nodes, client.InNamespace(c.Namespace)))
+		for i := range nodes.Items {
+			n := &nodes.Items[i]
+			if len(n.Status.BrickDirs) != 2 {
+				return fmt.Sprintf("%s has %d: %s", n.Name, len(n.Status.BrickDirs), rig.Message(n, v1alpha1.ConditionProgressing))
+			}
+			for _, d := range n.Status.BrickDirs {
+				if d.State != v1alpha1.BrickDirReady {
+					return fmt.Sprintf("%s of %s is %s", d.Path, n.Name, d.State)
+				}
+			}
+		}
+		return ""
+	}))
+	must(t, s.AwaitConverged(t.Context(), slow, c))
 }
 
 // pulls waits until a node says that its image cannot be had, and returns its pod.
