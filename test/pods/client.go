@@ -79,10 +79,13 @@ func (s *Site) mount(ctx context.Context, namespace, name, server, volume string
 	})
 }
 
+// writerPause lets the writer leave the machine to what happens under it.
+const writerPause = 50 * time.Millisecond
+
 // StartWriter copies the writer into the pod and starts it on the volume; it
 // goes on by itself.
 func (c *Client) StartWriter(ctx context.Context) error {
-	return c.startWriter(ctx, writer.Config{})
+	return c.startWriter(ctx, writer.Config{Pause: writerPause})
 }
 
 // startWriter is StartWriter with what else the writer is told.
