@@ -85,7 +85,7 @@ func try(t *testing.T, s *Site, ns string, storage v1alpha1.TemplateStorage, hos
 	p.c.Spec.NodeTemplates[0].Storage = storage
 	// Heals that were in each other's way are tried again soon, not after ten
 	// minutes.
-	p.v.Spec.Options["cluster.heal-timeout"] = "10"
+	p.v.Spec.Options = map[string]v1alpha1.OptionValue{"cluster.heal-timeout": "10"}
 	create(t, s, p.c, p.v)
 	must(t, s.AwaitCondition(t.Context(), slow, p.c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	must(t, s.AwaitConverged(t.Context(), slow, p.v))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -48,7 +49,7 @@ type Report struct {
 }
 
 // RetriedMax is how many reads may be refused with EINVAL and succeed when tried
-// again. GlusterFS 10.3 does so, rarely and on a busy machine, right after an
+// again, for up to two seconds. GlusterFS 10.3 does so, rarely and on a busy machine, right after an
 // add-brick: its client opens a file before it knows, in its new graph, where
 // the file is (gluster/glusterfs issue 1328). No order of commands avoids it.
 const RetriedMax = 2
@@ -58,8 +59,11 @@ func (r Report) Problem() string {
 	switch {
 	case r.Errors+r.Mismatches > 0:
 		first := ""
-		if len(r.Samples) > 0 {
-			first = "; first: " + r.Samples[0]
+		for _, s := range r.Samples {
+			if !strings.HasSuffix(s, triedAgain) {
+				first = "; first: " + s
+				break
+			}
 		}
 		return fmt.Sprintf("%d errors, %d mismatches%s", r.Errors, r.Mismatches, first)
 	case r.Retried > RetriedMax:

@@ -26,6 +26,8 @@ const (
 	SamplesMax      = 20
 
 	errorPause = 100 * time.Millisecond // a broken volume is not hammered
+	retriedFor = 2 * time.Second        // see RetriedMax
+	triedAgain = "; tried again"        // ends a sample of such a read
 )
 
 // A Config says what is written and where.
@@ -195,10 +197,15 @@ func (w *writer) note(err error) {
 func (w *writer) check(f File) bool {
 	sum, n, err := "", int64(0), error(nil)
 	failed := w.call("read", "read "+f.Name, func() error {
-		sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
-		if errors.Is(err, syscall.EINVAL) && !w.excused() {
-			w.retried(f, err)
+		for begun, again := time.Now(), false; ; again = true {
 			sum, n, err = sumFile(filepath.Join(w.cfg.Dir, f.Name))
+			if !errors.Is(err, syscall.EINVAL) || w.excused() || time.Since(begun) > retriedFor {
+				break
+			}
+			if !again {
+				w.retried(f, err)
+			}
+			time.Sleep(errorPause) // its client comes to rest
 		}
 		if err != nil && !w.expected(f) {
 			return nil
@@ -220,14 +227,12 @@ func (w *writer) check(f File) bool {
 	return true
 }
 
-// retried counts a read that gluster refused for no reason of the file's, and
-// lets its client come to rest.
+// retried counts a read that gluster refused for no reason of the file's.
 func (w *writer) retried(f File, err error) {
 	w.mu.Lock()
 	w.rep.Retried++
-	w.sample("read " + f.Name + ": " + err.Error() + "; tried again")
+	w.sample("read " + f.Name + ": " + err.Error() + triedAgain)
 	w.mu.Unlock()
-	time.Sleep(errorPause)
 }
 
 // expected tells whether f should still be there.
