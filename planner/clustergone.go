@@ -176,7 +176,7 @@ func (c *cycle) clusterGone(against []problem) outcome {
 	object := clusterObject(c.cluster.Name)
 	var waits []string
 	for _, o := range c.open {
-		if !o.gone {
+		if !o.gone && !c.givesWay(o) {
 			waits = append(waits, c.waitsFor(o))
 		}
 	}

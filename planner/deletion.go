@@ -157,14 +157,15 @@ func (c *cycle) nodeGone(n *node) outcome {
 	case c.poolID == "":
 		return c.release(n.object(), "")
 	}
-	if o := running(n.ops); o != nil {
+	pod := n.cr.IsPod() && !n.member
+	if o := running(n.ops); o != nil && (!pod || n.busy()) {
 		if o.unreadable != "" {
 			return unfinished("%s", o.unreadable)
 		}
 		return unfinished("waits for %s to end", o.ref())
 	}
 	switch {
-	case n.cr.IsPod() && !n.member:
+	case pod:
 		return c.podGone(n)
 	case n.member:
 		c.block(n.object(), problemf(v1alpha1.ReasonRemoveNodeNotSupported, "the server has joined the pool, and this version cannot take it out; it stays, with its bricks"))

@@ -55,7 +55,7 @@ func (c *cycle) podsGone() string {
 			continue
 		}
 		pods = append(pods, n.name())
-		if seen != nil && running(n.ops) == nil {
+		if seen != nil && !n.busy() {
 			c.out.Plan = append(c.out.Plan, c.removePod(n, "the GlusterCluster is being deleted", true).Changes...)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 //	prepare-node    as above                                    release-node, or prepare-node
 //	join-node       its server may not be touched, or goes      release-node
 //	                a pod: another one is declared now
-//	restart-node    the node goes, or another pod is declared;  restart-node
+//	restart-node    the node goes, or another pod is declared;  restart-node, or release-node
 //	                its pod runs and no heal gate was planned,
 //	                or waits at one and does not run any more
 //	install-gate    its server may not be touched, or goes      -
@@ -37,7 +37,8 @@ import (
 // restart-node may be past its pivot and wait for a pod that never serves, for
 // what it was declared as. While nothing but waiting is left of it, the next
 // restart-node of the node takes its place in the moment it is planned; its heal
-// gates stand for those that were not passed. Until then it goes on waiting.
+// gates stand for those that were not passed. So does the release-node that takes
+// the pod away. Until then it goes on waiting.
 //
 // Everything ends when the cluster goes, but what takes away what belongs to it:
 // that ends, as far as it has not begun, when something stands against the
@@ -95,7 +96,20 @@ func (c *cycle) takeOver(d *draft) {
 
 // yieldsTo reports whether an operation of a kind and target takes its place.
 func (o *openOp) yieldsTo(kind, target string) bool {
-	return o.yields != "" && !o.gone && o.Plan.Kind == kind && o.Plan.Target == target
+	return o.yields != "" && !o.gone && (o.Plan.Kind == kind || kind == KindReleaseNode) && o.Plan.Target == target
+}
+
+// givesWay reports whether an operation of a cluster that goes only waits for a
+// pod that is to be taken away.
+func (c *cycle) givesWay(o *openOp) bool {
+	n := c.byName[o.nodeName()]
+	return n != nil && n.cr.IsPod() && n.srv.Pod != nil && !n.podless() && o.yieldsTo(KindReleaseNode, targetNode(n.name()))
+}
+
+// busy reports whether something of a node is under way that does not give way to
+// taking its pod away.
+func (n *node) busy() bool {
+	return slices.ContainsFunc(n.ops, func(o *openOp) bool { return !o.gone && !o.yieldsTo(KindReleaseNode, targetNode(n.name())) })
 }
 
 // stay ends what takes away what belongs to the cluster, because something
