@@ -62,6 +62,9 @@ func (o Options) withDefaults() Options {
 	if o.Socket == "" {
 		o.Socket = probe.Socket
 	}
+	if o.Gate.GlusterdDir == "" {
+		o.Gate.GlusterdDir = "/var/lib/glusterd"
+	}
 	if o.Log.GetSink() == nil {
 		o.Log = logr.Discard()
 	}

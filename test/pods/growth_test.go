@@ -2,6 +2,7 @@ package pods
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -30,6 +31,9 @@ func TestLifeOfAPool(t *testing.T) {
 	create(t, s, c, v)
 	must(t, s.AwaitCondition(t.Context(), slow, c, v1alpha1.ConditionAvailable, metav1.ConditionTrue, ""))
 	must(t, s.AwaitConverged(t.Context(), slow, v))
+	if groups, err := s.In(t.Context(), ns, NodeName(pool, 0), "ls", "/var/lib/glusterd/groups"); err != nil || !strings.Contains(groups, "virt") {
+		t.Errorf("groups of options, which the pod's volume lies over, are %q (%v)", groups, err)
+	}
 
 	mount, err := s.Mount(t.Context(), ns, "client", Server(ns, pool, 0), volume)
 	must(t, err)
@@ -59,6 +63,7 @@ func TestLifeOfAPool(t *testing.T) {
 	if _, err := s.Operator.CLI(t.Context(), "journal", "verify"); err != nil {
 		t.Error(err)
 	}
+	s.tidy(t, ns)
 }
 
 // grow adds a node and a replica set, with the operator killed in the middle of
