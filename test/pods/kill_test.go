@@ -169,11 +169,16 @@ func (p *trial) once(t *testing.T, rounds int) {
 		t.Errorf("claims are %v, want one for the disk and one for the state of each of 4 servers", claims)
 	}
 
-	given := map[string]int{}
+	succeeded, tried := map[string]int{}, map[string]int{}
 	for _, commands := range p.changes(t) {
 		for _, c := range commands {
-			if f := strings.Fields(c.Text); c.Success && len(f) > 2 && f[0] == "volume" {
-				given[f[1]+" "+f[2]]++
+			f := strings.Fields(c.Text)
+			if len(f) < 3 || f[0] != "volume" {
+				continue
+			}
+			tried[f[1]+" "+f[2]]++
+			if c.Success {
+				succeeded[f[1]+" "+f[2]]++
 			}
 		}
 	}
@@ -183,8 +188,10 @@ func (p *trial) once(t *testing.T, rounds int) {
 		want[fmt.Sprintf("delete round-%d", n)] = 1
 	}
 	for what, n := range want {
-		if given[what] != n {
-			t.Errorf("gluster volume %s succeeded %d times, want %d", what, given[what], n)
+		// A server that dies in the last phase of a command lets gluster call it
+		// failed although it took effect, which was looked at above.
+		if succeeded[what] > n || tried[what] < n {
+			t.Errorf("gluster volume %s succeeded %d times and was given %d times, want it to succeed %d times", what, succeeded[what], tried[what], n)
 		}
 	}
 	p.journaled(t, rounds)
