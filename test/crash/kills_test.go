@@ -26,6 +26,10 @@ import (
 const (
 	killsLeast = 20
 	spareAfter = 3
+
+	lifeMin    = 500 * time.Millisecond // from when it is ready
+	lifeMax    = 4500 * time.Millisecond
+	lifeStarts = 5 // of its own start, if that is more
 )
 
 // A killer starts an operator and kills it, again and again.
@@ -46,8 +50,9 @@ func (k *killer) run(ctx context.Context) {
 		early := k.rng.IntN(5) == 0
 		before := time.Duration(k.rng.IntN(600)) * time.Millisecond
 		events := 1 + k.rng.IntN(8)
-		most := 500*time.Millisecond + time.Duration(k.rng.IntN(4500))*time.Millisecond
+		most := k.rng.Float64()
 		jitter := time.Duration(k.rng.IntN(150)) * time.Millisecond
+		begun := time.Now()
 		if err := k.op.Start(); err != nil {
 			k.fail(err)
 			return
@@ -62,7 +67,9 @@ func (k *killer) run(ctx context.Context) {
 			return
 		} else {
 			last = "idle"
-			life, cancel := context.WithTimeout(ctx, most)
+			// A busy machine needs longer for everything.
+			longest := max(lifeMax, lifeStarts*time.Since(begun))
+			life, cancel := context.WithTimeout(ctx, lifeMin+time.Duration(most*float64(longest)))
 			_ = follow(life, k.op, func(ev journal.Event) bool {
 				last = strings.TrimSpace(string(ev.Type) + " " + ev.Step)
 				events--
