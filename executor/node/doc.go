@@ -19,6 +19,8 @@
 //     glusterd itself looks up again and again.
 //   - A brick whose file system is not there stays down, and glusterd makes no
 //     directory in its place; it too is started by a glusterd that starts again.
+//   - The groups of options that its package brings lie below the pod's volume;
+//     those that are not in it yet are copied there (groups.go).
 //   - Pid files and sockets of an earlier glusterd in the same container disturb
 //     no new one; those of an earlier container are taken away.
 //
