@@ -76,6 +76,7 @@ func TestOneOfSeveralOperatorsActs(t *testing.T) {
 	if _, err := s.Operator.CLI(t.Context(), "journal", "verify"); err != nil {
 		t.Error(err)
 	}
+	must(t, p.Client.Delete(t.Context(), Volume(ns, pool, "meanwhile", 1)))
 	p.clear(t)
 	must(t, s.forget(t.Context(), ns))
 }
