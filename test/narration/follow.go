@@ -31,6 +31,13 @@ type wait struct {
 	hit       chan struct{}
 }
 
+// After has seen the journal up to an event: Again goes on behind it.
+func After(seq journal.Seq) *Follower {
+	done := make(chan struct{})
+	close(done)
+	return &Follower{cancel: func() {}, done: done, plans: map[journal.OpID]journal.Plan{}, next: seq + 1}
+}
+
 // Again follows the journal of a newly started operator from where f, which may
 // be nil, ended.
 func (f *Follower) Again(ctx context.Context, t *Teller, source Source) *Follower {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/gluster/anthill/journal"
 	"github.com/gluster/anthill/test/cluster"
 	"github.com/gluster/anthill/test/rig"
 )
@@ -191,9 +192,9 @@ func (b *copycat) waitsForTheLock(t *testing.T) {
 }
 
 // head is the number of the last event of an operator's journal.
-func (s *Site) head(t *testing.T, ref cluster.PodRef) uint64 {
+func (s *Site) head(t *testing.T, ref cluster.PodRef) journal.Seq {
 	t.Helper()
-	var stats struct{ Metadata struct{ HeadSeq uint64 } }
+	var stats struct{ Metadata struct{ HeadSeq journal.Seq } }
 	must(t, (&trial{Site: s}).until(t.Context(), "the journal of "+ref.Pod+" can be read", func(ctx context.Context) error {
 		out, err := s.Env.Exec(ctx, ref, anthill, "journal", "stats", "-o", "json")
 		if err != nil {

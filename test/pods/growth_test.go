@@ -77,8 +77,7 @@ func grow(t *testing.T, s *Site, c *v1alpha1.GlusterCluster, v *v1alpha1.Gluster
 		}
 		return ""
 	}))
-	var none *narration.Follower
-	follow := none.Again(t.Context(), narration.New(t.Output()), s.Operator.Follow) // all of it, for who reads the test's log
+	follow := narration.After(s.head(t, operatorPod)).Again(t.Context(), narration.New(t.Output()), s.Operator.Follow)
 	defer follow.Stop()
 	kill := follow.When("step.started", "rebalance")
 	must(t, s.Change(t.Context(), v, func() { v.Spec.Layout.Replicate.Sets = 2 }))

@@ -95,8 +95,7 @@ func (p *trial) anchor(t *testing.T) v1alpha1.Anchor {
 // until the second one has finished it and what was declared meanwhile.
 func (p *trial) takenOver(t *testing.T, b *copycat) {
 	t.Helper()
-	var none *narration.Follower
-	follow := none.Again(t.Context(), narration.New(t.Output()), p.Operator.Follow)
+	follow := narration.After(p.head(t, operatorPod)).Again(t.Context(), narration.New(t.Output()), p.Operator.Follow)
 	defer follow.Stop()
 	middle := follow.When("step.started", "rebalance")
 	must(t, p.Change(t.Context(), p.v, func() { p.v.Spec.Layout.Replicate.Sets = 2 }))
