@@ -108,7 +108,7 @@ func (t *turn) overOrDone(ctx context.Context, k int) (bool, time.Duration, erro
 		return false, 0, err
 	}
 	in := &Turn{Op: t.op, Step: s, Params: params, Started: s.Start, Now: t.lane.e.opts.Clock.Now()}
-	obs, err := probe(ctx, spec, in)
+	obs, err := t.look(ctx, spec, in)
 	if err != nil {
 		wait, _, err := t.cannotLook(ctx, k, spec, err)
 		return false, wait, err
@@ -135,7 +135,7 @@ func (t *turn) overOrDone(ctx context.Context, k int) (bool, time.Duration, erro
 		return false, wait, nil
 	}
 	// What was seen is older than that.
-	if obs, err = probe(ctx, spec, in); err != nil {
+	if obs, err = t.look(ctx, spec, in); err != nil {
 		wait, _, err := t.cannotLook(ctx, k, spec, err)
 		return false, wait, err
 	}

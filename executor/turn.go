@@ -21,10 +21,16 @@ type turn struct {
 	n       int
 	pending []journal.Event
 	began   time.Time // of the oldest pending outcome
+	slow    bool      // the last look took long, and so may the next one
 }
 
-// hold is how long a known outcome may wait for the next step's intent.
-const hold = time.Second
+// hold is how long a known outcome may wait for the next step's intent. Where
+// looking takes a good part of that it does not wait for another look: who dies
+// during one has got a step further all the same.
+const (
+	hold     = time.Second
+	slowLook = hold / 2
+)
 
 // run goes from step to step until one has to wait.
 func (t *turn) run(ctx context.Context) (time.Duration, error) {
@@ -48,6 +54,11 @@ func (t *turn) run(ctx context.Context) (time.Duration, error) {
 
 // step looks at step k and does what follows from that. done: k has succeeded.
 func (t *turn) step(ctx context.Context, k int) (wait time.Duration, done bool, err error) {
+	if t.slow && len(t.pending) > 0 {
+		if err := t.flush(ctx); err != nil {
+			return 0, false, err
+		}
+	}
 	e, s := t.lane.e, &t.op.Steps[k]
 	spec, ok := e.steps.Lookup(s.Name)
 	if !ok {
@@ -65,7 +76,7 @@ func (t *turn) step(ctx context.Context, k int) (wait time.Duration, done bool, 
 	in := &Turn{Op: t.op, Step: s, Params: params, Started: s.Start, Now: e.opts.Clock.Now(), Fence: t.lane.fence}
 
 	crash.Here("executor.before-probe", t.op.Plan.Kind, s.Name)
-	obs, err := probe(ctx, spec, in)
+	obs, err := t.look(ctx, spec, in)
 	// Unless k is done or can start at once, what follows takes a while or ends
 	// the turn.
 	acts, ok := spec.Step.(Actor)
@@ -75,7 +86,11 @@ func (t *turn) step(ctx context.Context, k int) (wait time.Duration, done bool, 
 	return t.notStarted(ctx, k, spec, obs, err)
 }
 
-func probe(ctx context.Context, spec Spec, in *Turn) (Observation, error) {
+// look probes a step.
+func (t *turn) look(ctx context.Context, spec Spec, in *Turn) (Observation, error) {
+	clock := t.lane.e.opts.Clock
+	begun := clock.Now()
+	defer func() { t.slow = clock.Now().Sub(begun) > slowLook }()
 	ctx, cancel := context.WithTimeout(ctx, spec.Timeout)
 	defer cancel()
 	return spec.Step.Probe(ctx, in)
@@ -116,7 +131,7 @@ func (t *turn) start(ctx context.Context, k int, spec Spec, act Actor, in *Turn,
 		}
 		// What was seen is older than the news that the attempt is over: it may
 		// have had its effect in between.
-		obs, err = probe(ctx, spec, in)
+		obs, err = t.look(ctx, spec, in)
 		if err != nil || obs.Verdict != NotDone {
 			return t.notStarted(ctx, k, spec, obs, err)
 		}
@@ -183,7 +198,7 @@ func (t *turn) act(ctx context.Context, k int, spec Spec, act Actor, in *Turn) (
 		s.Receipt = receipt // for the probe; durable with the outcome
 	}
 	in.Now = e.opts.Clock.Now()
-	obs, err := probe(ctx, spec, in)
+	obs, err := t.look(ctx, spec, in)
 	e.opts.Metrics.StepSeconds.WithLabelValues(s.Name).Observe(e.opts.Clock.Now().Sub(s.StartedAt).Seconds())
 	if err == nil && obs.Verdict == Done {
 		crash.Here("executor.before-outcome", t.op.Plan.Kind, s.Name)
