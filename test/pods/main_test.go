@@ -13,14 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/test/cluster"
-	"github.com/gluster/anthill/test/image"
 )
 
 // slow is how long anything may take here that takes a minute on an idle
 // machine. No test waits for it to pass.
 const slow = 8 * time.Minute
 
-var config = cluster.Config{Instance: "pods", Suites: []string{image.Gluster10, image.Gluster11}, Fresh: again == "", Log: func(line string) { fmt.Fprintln(os.Stderr, line) }}
+var config = cluster.Config{Instance: "pods", Fresh: again == "", Log: func(line string) { fmt.Fprintln(os.Stderr, line) }}
 
 func TestMain(m *testing.M) {
 	code := m.Run()

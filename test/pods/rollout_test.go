@@ -10,16 +10,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/gluster/anthill/apis/v1alpha1"
-	"github.com/gluster/anthill/test/image"
 	"github.com/gluster/anthill/test/rig"
 )
 
-// The next version of GlusterFS under a client that writes all the time: while
-// something waits to be healed no pod goes. The image first named does not exist:
-// one pod is lost to that and no other, and the right one takes effect at once.
-// Other tolerations come in the middle of it, and a claim more for each when all
-// have that. Pods go one after the other, never two at a time, and the client
-// sees no error.
+// Another image under a client that writes all the time: while something waits to
+// be healed no pod goes. The image does not exist: one pod is lost to that and no
+// other, and the right one takes effect at once. Other tolerations come in the
+// middle of it, and a claim more for each when all have that. Pods go one after
+// the other, never two at a time, and the client sees no error.
 func TestRollout(t *testing.T) {
 	t.Parallel()
 	const name = "roll"
@@ -27,7 +25,8 @@ func TestRollout(t *testing.T) {
 	s := ours(t, ns)
 	must(t, s.Namespace(t.Context(), ns))
 	must(t, s.Disks(t.Context(), named("rollout"), 1))
-	second := s.Env.NodeImage(image.Gluster11)
+	second := s.NodeImage() + "-second" + again
+	must(t, s.Env.TagImage(t.Context(), s.NodeImage(), second))
 	c, v := s.Cluster(ns, name, 3), Volume(ns, name, volume, 1)
 	create(t, s, c, v)
 	must(t, s.AwaitConverged(t.Context(), slow, v))
