@@ -49,25 +49,10 @@ func differVolume(a, b Volume) string {
 			return fmt.Sprintf("brick %d is %s:%s and %s:%s", i+1, a.Bricks[i].Host, a.Bricks[i].Path, b.Bricks[i].Host, b.Bricks[i].Path)
 		}
 	}
-	if d := differMap(common(a.Options), common(b.Options)); d != "" {
+	if d := differMap(a.Options, b.Options); d != "" {
 		return "option " + d
 	}
 	return ""
-}
-
-// nfsDisable is on for every volume of GlusterFS 10, which tells it; 11.1 without
-// an NFS server of its own, as distributions have it, does not.
-const nfsDisable = "nfs.disable"
-
-// common are the options of a volume that servers of different versions of
-// GlusterFS tell alike, as there are while pods or servers are upgraded one by one.
-func common(options map[string]string) map[string]string {
-	if options[nfsDisable] != "on" {
-		return options
-	}
-	out := maps.Clone(options)
-	delete(out, nfsDisable)
-	return out
 }
 
 func differMap(a, b map[string]string) string {

@@ -51,8 +51,6 @@ func TestDiffer(t *testing.T) {
 		"Brick":        {reason: "another brick in the same place", change: func(v *PoolView) { v.Volumes[0].Bricks[1] = Brick{PeerUUID: "u3", Host: "h3", Path: "/2"} }, want: "volume a: brick 2 is h2:/2 and h3:/2"},
 		"BrickName":    {reason: "LAB-22: the same brick under another name", change: func(v *PoolView) { v.Volumes[0].Bricks[1].Host = "10.0.0.2" }, agree: true},
 		"VolumeOption": {reason: "another value", change: func(v *PoolView) { v.Volumes[0].Options["k"] = "w" }, want: `volume a: option k is "v" and "w"`},
-		"Versions":     {reason: "GlusterFS 11.1 does not tell what 10.3 always does", change: func(v *PoolView) { v.Volumes[0].Options["nfs.disable"] = "on" }, agree: true},
-		"NFS":          {reason: "it serves NFS on one", change: func(v *PoolView) { v.Volumes[0].Options["nfs.disable"] = "off" }, want: `volume a: option nfs.disable is "" and "off"`},
 		"MoreOptions":  {reason: "an option more", change: func(v *PoolView) { v.Volumes[0].Options["l"] = "w" }, want: `volume a: option l is "" and "w"`},
 		"PoolOption":   {reason: "a cluster-wide option", change: func(v *PoolView) { delete(v.Options, "cluster.x") }, want: `cluster options: cluster.x is "1" and ""`},
 	}

@@ -67,7 +67,7 @@ func (v *PoolView) Sum() string {
 	for _, i := range order {
 		vol := &v.Volumes[i]
 		fmt.Fprintf(h, "%q %q %t %d %d %d %d\n", vol.Name, vol.ID, vol.Started, vol.Replica, vol.Arbiter, vol.Disperse, vol.Redundancy)
-		sumMap(h, common(vol.Options))
+		sumMap(h, vol.Options)
 		for _, b := range vol.Bricks {
 			fmt.Fprintf(h, "%s %q\n", b.PeerUUID, b.Path)
 		}
