@@ -46,7 +46,7 @@ func (g *gate) record(old *deviceRecord, r deviceRecord) error {
 	}
 	b, err := json.Marshal(r)
 	if err == nil {
-		err = writeDurably(g.devicePath(r.Name), b)
+		err = WriteDurably(g.devicePath(r.Name), b)
 	}
 	if err != nil {
 		return fmt.Errorf("recording device %q: %w", r.Name, err)

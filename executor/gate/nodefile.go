@@ -41,7 +41,7 @@ func WriteTold(o Options, storage []Storage) error {
 		err = os.MkdirAll(filepath.Dir(o.NodeFile), 0o755)
 	}
 	if err == nil {
-		err = writeDurably(o.NodeFile, b)
+		err = WriteDurably(o.NodeFile, b)
 	}
 	if err != nil {
 		return fmt.Errorf("writing what this node was told: %w", err)

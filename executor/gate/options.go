@@ -8,11 +8,14 @@ import (
 	"time"
 )
 
+// GlusterdDir is where glusterd keeps its state.
+const GlusterdDir = "/var/lib/glusterd"
+
 // Options say where a gate finds things. The zero value is a real server;
 // tests point the folders elsewhere.
 type Options struct {
 	StateDir    string   // default StateDir
-	GlusterdDir string   // default /var/lib/glusterd
+	GlusterdDir string   // default GlusterdDir
 	LogDir      string   // default /var/log/glusterfs
 	RunDir      string   // default /run/gluster: brick pid files are below vols/
 	PIDFiles    []string // of glusterd, first found counts; default /run/glusterd.pid, /var/run/glusterd.pid
@@ -48,7 +51,7 @@ func (o Options) withDefaults() Options {
 		}
 	}
 	set(&o.StateDir, StateDir)
-	set(&o.GlusterdDir, "/var/lib/glusterd")
+	set(&o.GlusterdDir, GlusterdDir)
 	set(&o.LogDir, "/var/log/glusterfs")
 	set(&o.RunDir, "/run/gluster")
 	set(&o.ProcDir, "/proc")

@@ -123,7 +123,7 @@ func (g *gate) setOwner(o Owner) error {
 	}
 	if seq == 0 {
 		// The first record also claims the space of the second slot.
-		if err := writeDurably(path, append(slot, bytes.Repeat([]byte{0}, ownerSlotSize)...)); err != nil {
+		if err := WriteDurably(path, append(slot, bytes.Repeat([]byte{0}, ownerSlotSize)...)); err != nil {
 			return fmt.Errorf("recording the owner: %w", err)
 		}
 		return nil
@@ -144,9 +144,9 @@ func (g *gate) setOwner(o Owner) error {
 	return nil
 }
 
-// writeDurably replaces path with b: temporary file, fsync, rename, fsync of
+// WriteDurably replaces path with b: temporary file, fsync, rename, fsync of
 // the folder. After an error the old content is still there.
-func writeDurably(path string, b []byte) error {
+func WriteDurably(path string, b []byte) error {
 	tmp := path + ".tmp"
 	f, err := os.OpenFile(tmp, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {

@@ -135,7 +135,7 @@ func (g *gate) finish(r *record, res *Result) error {
 	}
 	b, err := json.Marshal(r)
 	if err == nil {
-		err = writeDurably(g.receiptPath(r.Attempt), b)
+		err = WriteDurably(g.receiptPath(r.Attempt), b)
 	}
 	if err == nil {
 		return nil

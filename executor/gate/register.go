@@ -112,7 +112,7 @@ func (g *gate) register(req Request) (Reply, error) {
 		}
 		b, err := json.Marshal(dirRecord{Dir: m.Dir, Mount: *m.Have, At: g.Now().UnixNano()})
 		if err == nil {
-			err = writeDurably(g.dirPath(m.Dir), b)
+			err = WriteDurably(g.dirPath(m.Dir), b)
 		}
 		if err != nil {
 			return Reply{}, fmt.Errorf("registering directory %q: %w", m.Dir, err)

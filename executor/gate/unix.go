@@ -104,7 +104,7 @@ func (l Local) Install(_ context.Context, binary []byte) error {
 	if l.Binary == "" {
 		return errors.New("this socket does not install gates")
 	}
-	if err := writeDurably(l.Binary, binary); err != nil {
+	if err := WriteDurably(l.Binary, binary); err != nil {
 		return err
 	}
 	return os.Chmod(l.Binary, 0o755)

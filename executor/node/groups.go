@@ -2,12 +2,13 @@ package node
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gluster/anthill/executor/gate"
 )
 
 // groupMax is the size of a file with a group of options; the package's have
@@ -66,14 +67,5 @@ func addOne(from, to string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), ".new-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // fails once it has its name
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("writing %q: %w", f.Name(), err)
-	}
-	return os.Rename(f.Name(), to)
+	return gate.WriteDurably(to, data)
 }

@@ -63,7 +63,7 @@ func (o Options) withDefaults() Options {
 		o.Socket = probe.Socket
 	}
 	if o.Gate.GlusterdDir == "" {
-		o.Gate.GlusterdDir = "/var/lib/glusterd"
+		o.Gate.GlusterdDir = gate.GlusterdDir
 	}
 	if o.Log.GetSink() == nil {
 		o.Log = logr.Discard()

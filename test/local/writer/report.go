@@ -49,9 +49,10 @@ type Report struct {
 }
 
 // RetriedMax is how many reads may be refused with EINVAL and succeed when tried
-// again, for up to two seconds. GlusterFS 10.3 does so, rarely and on a busy machine, right after an
-// add-brick: its client opens a file before it knows, in its new graph, where
-// the file is (gluster/glusterfs issue 1328). No order of commands avoids it.
+// again, for up to two seconds. GlusterFS 10.3 does so, rarely and on a busy
+// machine, right after an add-brick: its client opens a file before it knows, in
+// its new graph, where the file is (gluster/glusterfs issue 1328). No order of
+// commands avoids it.
 const RetriedMax = 2
 
 // Problem is one line saying what is wrong, or empty.
