@@ -103,8 +103,10 @@ func (c *cycle) against() []problem {
 	}
 	switch waits := c.volumesLeft(); {
 	case len(waits) == 0:
-	case c.cluster.Purges() || slices.ContainsFunc(c.nodes, func(n *node) bool { return n.cr.IsPod() }):
+	case slices.ContainsFunc(c.nodes, func(n *node) bool { return n.cr.IsPod() }):
 		say(v1alpha1.ReasonWaitingForDeletion, "its pods serve volumes, whose objects go first: %s", listed(waits)) // clients may have mounted them
+	case c.cluster.Purges():
+		say(v1alpha1.ReasonWaitingForDeletion, "its data is to be purged, and the objects of its volumes go first: %s", listed(waits))
 	default:
 		if waits = c.endings(); len(waits) > 0 {
 			say(v1alpha1.ReasonWaitingForDeletion, "the cluster goes when these have ended: %s", listed(waits))

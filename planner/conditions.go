@@ -128,6 +128,8 @@ func (c *cycle) progressing(object string, ops []*openOp, planned int, deleting 
 			text += "; " + count(more-1, "more operation")
 		}
 		return v1alpha1.Progressing(reason, text)
+	case planned > 0 && deleting:
+		return v1alpha1.Progressing(v1alpha1.ReasonDeleting, "")
 	case planned > 0:
 		return v1alpha1.Progressing(v1alpha1.ReasonPlanning, "")
 	case c.idle != "" && c.cluster.Spec.Paused && !c.others && c.conflict == nil:

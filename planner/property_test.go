@@ -399,7 +399,7 @@ func TestEverythingSettles(t *testing.T) {
 		for _, s := range w.servers {
 			s.unreachable, s.down, s.cut, s.hides, s.dead = "", false, false, map[string]bool{}, map[string]bool{}
 			if s.pod != nil {
-				s.pod.Ready = s.pod.Declared
+				s.pod.Ready, s.pod.Running = s.pod.Declared, s.pod.Declared
 			}
 			for path, m := range s.mounts {
 				m.Error, m.Same = "", m.Registered
@@ -438,8 +438,9 @@ func TestEverythingSettles(t *testing.T) {
 
 func checkRest(t *rapid.T, w *world, d Decision) {
 	if w.cluster.DeletionTimestamp != nil {
-		// Pods stay as long as there are volumes that clients may use.
-		if !slices.ContainsFunc(w.nodes, (*v1alpha1.GlusterNode).IsPod) || len(w.volumes) == 0 {
+		// Pods, and what is to be purged, stay as long as there are volumes that clients may use.
+		kept := w.cluster.Purges() || slices.ContainsFunc(w.nodes, (*v1alpha1.GlusterNode).IsPod)
+		if !kept || len(w.volumes) == 0 {
 			t.Fatalf("a cluster that is being deleted is still there: %+v", d.Results)
 		}
 		return

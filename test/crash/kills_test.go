@@ -20,22 +20,24 @@ import (
 	"github.com/gluster/anthill/test/seed"
 )
 
-// killsLeast is how often the operator dies at least, and spareAfter how often
-// during one step at most: on a busy machine every life may be shorter than one
-// step needs, and after five deaths in one its operation is parked.
+// killsLeast is how often the operator dies at least, and spareAfter how often at
+// most during one step, and in a row without anything recorded of an operation:
+// on a busy machine every life may be shorter than a first look or a step needs,
+// and after five deaths in one step its operation is parked.
 const (
 	killsLeast = 20
 	spareAfter = 3
 
-	lifeMin    = 500 * time.Millisecond // from when it is ready
-	lifeMax    = 4500 * time.Millisecond
-	lifeStarts = 5 // of its own start, if that is more
+	lifeMin = 500 * time.Millisecond // from when it is ready
+	lifeMax = 5 * time.Second
 )
 
 // A killer starts an operator and kills it, again and again.
 type killer struct {
 	op  *rig.Operator
 	rng *rand.Rand
+
+	idle int // lives in a row in which no operation went on
 
 	mu    sync.Mutex
 	kills []string // what was the last event each time
@@ -50,9 +52,8 @@ func (k *killer) run(ctx context.Context) {
 		early := k.rng.IntN(5) == 0
 		before := time.Duration(k.rng.IntN(600)) * time.Millisecond
 		events := 1 + k.rng.IntN(8)
-		most := k.rng.Float64()
+		longest := lifeMin + time.Duration(k.rng.Int64N(int64(lifeMax-lifeMin)))
 		jitter := time.Duration(k.rng.IntN(150)) * time.Millisecond
-		begun := time.Now()
 		if err := k.op.Start(); err != nil {
 			k.fail(err)
 			return
@@ -67,15 +68,14 @@ func (k *killer) run(ctx context.Context) {
 			return
 		} else {
 			last = "idle"
-			// A busy machine needs longer for everything.
-			longest := max(lifeMax, lifeStarts*time.Since(begun))
-			life, cancel := context.WithTimeout(ctx, lifeMin+time.Duration(most*float64(longest)))
-			_ = follow(life, k.op, func(ev journal.Event) bool {
+			went := k.live(ctx, longest, func(ev journal.Event) bool {
 				last = strings.TrimSpace(string(ev.Type) + " " + ev.Step)
 				events--
 				return events == 0
 			})
-			cancel()
+			if k.idle++; went {
+				k.idle = 0
+			}
 			pause(ctx, jitter)
 			if err := k.spare(ctx); err != nil {
 				if ctx.Err() == nil {
@@ -91,7 +91,23 @@ func (k *killer) run(ctx context.Context) {
 	}
 }
 
-// spare waits until every step that killed lives enough has succeeded.
+// live follows the operator's events until fn has seen enough or the time is
+// over, and tells whether there was one of an operation.
+func (k *killer) live(ctx context.Context, longest time.Duration, fn func(journal.Event) bool) bool {
+	ctx, cancel := context.WithTimeout(ctx, longest)
+	defer cancel()
+	went := false
+	_ = follow(ctx, k.op, func(ev journal.Event) bool {
+		went = went || ofOperation(ev)
+		return fn(ev)
+	})
+	return went
+}
+
+func ofOperation(ev journal.Event) bool { return ev.Op != (journal.OpID{}) }
+
+// spare waits until every step that killed lives enough has succeeded, and, after
+// enough lives in which nothing went on, until something does.
 func (k *killer) spare(ctx context.Context) error {
 	for end := time.Now().Add(late); ; {
 		v, err := k.op.View(ctx)
@@ -99,6 +115,13 @@ func (k *killer) spare(ctx context.Context) error {
 			return err
 		}
 		var due []string
+		if k.idle >= spareAfter && len(v.Open()) > 0 {
+			if k.live(ctx, 2*time.Second, ofOperation) {
+				k.idle = 0
+			} else {
+				due = append(due, "anything to go on")
+			}
+		}
 		for _, o := range v.Open() {
 			for _, s := range o.Steps {
 				if s.Crashes >= spareAfter && s.State != view.Succeeded {

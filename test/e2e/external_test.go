@@ -68,7 +68,7 @@ func TestOnlyTheGatesTwoPathsAreTouched(t *testing.T) {
 		return ""
 	})
 	must(t, r.Client.Delete(t.Context(), node))
-	condition(t, r, node, v1alpha1.ConditionProgressing, metav1.ConditionTrue, v1alpha1.ReasonOperationRunning, planner.KindReleaseNode)
+	condition(t, r, node, v1alpha1.ConditionProgressing, metav1.ConditionTrue, v1alpha1.ReasonDeleting, planner.KindReleaseNode, "does not answer")
 	must(t, all[1].StartGlusterd(t.Context()))
 	gone(t, r, node)
 	untouched(t, all[2:], was)

@@ -21,8 +21,8 @@ import (
 
 // Deadlines of a mount.
 const (
-	mountMax   = 60 * time.Second
-	unmountMax = 60 * time.Second
+	mountMax   = 3 * time.Minute
+	unmountMax = 3 * time.Minute
 )
 
 // writerStopMax bounds a writer's last reading of all its files, stalls of a

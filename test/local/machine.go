@@ -19,8 +19,8 @@ import (
 
 // Deadlines of what is waited for on a machine.
 const (
-	machineStartMax = 60 * time.Second
-	machineEndMax   = 60 * time.Second
+	machineStartMax = 3 * time.Minute
+	machineEndMax   = 3 * time.Minute
 )
 
 // A Machine is a set of namespaces with its own root file system and address,

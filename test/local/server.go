@@ -27,7 +27,7 @@ const (
 )
 
 // glusterdReadyMax is how long glusterd may take until it answers.
-const glusterdReadyMax = 60 * time.Second
+const glusterdReadyMax = 3 * time.Minute
 
 var (
 	glusterdArgv = []string{glusterdPath, "-p", glusterdPIDFile}
