@@ -16,7 +16,7 @@ func newNodeCommand() *cobra.Command {
 		Use:   "node",
 		Short: "What runs on a Gluster server",
 	})
-	cmd.AddCommand(newGateCommand(), newNodeRunCommand(), newProbeCommand(probe.VerbReady), newProbeCommand(probe.VerbAlive))
+	cmd.AddCommand(newGateCommand(), newNodeRunCommand(), newProbeCommand())
 	return cmd
 }
 
@@ -56,18 +56,14 @@ had made or mounted there before. Nothing is ever formatted without it.`,
 }
 
 // newProbeCommand is here for its help: package probefirst serves it.
-func newProbeCommand(verb string) *cobra.Command {
-	short := map[string]string{
-		probe.VerbReady: "Exit with 0 if glusterd answers: the readiness probe of a pod",
-		probe.VerbAlive: "Exit with 0 if the first process of the pod serves: its liveness probe, which glusterd and its bricks cannot fail",
-	}
+func newProbeCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   verb,
-		Short: short[verb],
+		Use:   probe.Verb,
+		Short: "Exit with 0 if the first process of the pod serves: its liveness probe, which glusterd and its bricks cannot fail",
 		Args:  cli.Args(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if code := probe.Main(cmd.Context(), verb, cmd.ErrOrStderr()); code != 0 {
-				return cli.Errorf(cli.Code(code), "%s: no", verb)
+			if code := probe.Main(cmd.Context(), cmd.ErrOrStderr()); code != 0 {
+				return cli.Errorf(cli.Code(code), "%s: no", probe.Verb)
 			}
 			return nil
 		},

@@ -30,6 +30,9 @@ type Options struct {
 	Glusterd []string
 	// Socket is where the liveness probe asks; default probe.Socket.
 	Socket string
+	// ReadyAddress is where readiness probes ask over HTTP; default probe.ReadyPort
+	// on all addresses.
+	ReadyAddress string
 	// Resolver looks up names as glusterd would; default Go's own.
 	Resolver gate.Resolver
 	// Signals to obey; default those of the process.
@@ -61,6 +64,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Socket == "" {
 		o.Socket = probe.Socket
+	}
+	if o.ReadyAddress == "" {
+		o.ReadyAddress = fmt.Sprintf(":%d", probe.ReadyPort)
 	}
 	if o.Gate.GlusterdDir == "" {
 		o.Gate.GlusterdDir = gate.GlusterdDir

@@ -71,6 +71,9 @@ func (n *node) open(ctx context.Context) error {
 	if err := serveAlive(ctx, n.o.Socket); err != nil {
 		return err
 	}
+	if err := n.serveReady(ctx); err != nil {
+		return err
+	}
 	if err := n.groups(); err != nil { // who asks for one is told by glusterd
 		n.o.Log.Error(err, "not all groups of options are there")
 	}

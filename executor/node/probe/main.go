@@ -6,25 +6,13 @@ import (
 	"io"
 )
 
-// Verbs of the command.
-const (
-	VerbReady = "ready"
-	VerbAlive = "alive"
-)
+// Verb of the command that carries out a liveness probe.
+const Verb = "alive"
 
-// Main carries out one probe and returns the exit code, with the reason on
+// Main carries out a liveness probe and returns the exit code, with the reason on
 // errOut.
-func Main(ctx context.Context, verb string, errOut io.Writer) int {
-	var err error
-	switch verb {
-	case VerbReady:
-		err = Ready(ctx, GlusterdSocket)
-	case VerbAlive:
-		err = Alive(ctx, Socket)
-	default:
-		err = fmt.Errorf("probe %q is unknown", verb)
-	}
-	if err != nil {
+func Main(ctx context.Context, errOut io.Writer) int {
+	if err := Alive(ctx, Socket); err != nil {
 		fmt.Fprintln(errOut, "anthill:", err)
 		return 1
 	}

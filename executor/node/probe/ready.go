@@ -8,6 +8,13 @@ import (
 	"time"
 )
 
+// Where the first process of a pod says over HTTP whether glusterd answers: with
+// status 200, or 503 and the reason. Beside glusterd's own ports, 24007 and 24008.
+const (
+	ReadyPort = 24006
+	ReadyPath = "/ready"
+)
+
 // GlusterdSocket is where glusterd listens for commands.
 const GlusterdSocket = "/run/glusterd.socket"
 

@@ -83,10 +83,3 @@ func TestReady(t *testing.T) {
 		t.Error("it hangs: no error")
 	}
 }
-
-func TestMainSaysWhy(t *testing.T) {
-	var out strings.Builder
-	if code := Main(t.Context(), "nonsense", &out); code != 1 || !strings.Contains(out.String(), "unknown") {
-		t.Errorf("%d, %q", code, out.String())
-	}
-}
