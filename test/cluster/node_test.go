@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -227,6 +228,20 @@ func testStatus(t *testing.T, env *Env) {
 	if got := sickParts(t.Context(), env); len(got) > 0 {
 		t.Errorf("unhealthy after Up(): %q", got)
 	}
+	scheduler := env.local.Component(schedulerName)
+	must(t, scheduler.Kill(t.Context()))
+	keeping, stop := context.WithCancel(t.Context())
+	var kept sync.WaitGroup
+	kept.Go(func() { env.Keep(keeping) })
+	must(t, await.Until(t.Context(), controlReadyMax, "the scheduler is started again", "", func(context.Context) error {
+		if !scheduler.Running() {
+			return errors.New("it is not")
+		}
+		return nil
+	}))
+	stop()
+	kept.Wait()
+	again(t, env) // it may have been stopped before it served
 	files := env.LogFiles()
 	for _, name := range []string{"etcd", "kube-apiserver", schedulerName, "n1", "n3"} {
 		if len(files[name]) == 0 {

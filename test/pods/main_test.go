@@ -23,6 +23,7 @@ var config = cluster.Config{Instance: "pods", Fresh: again == "", Log: func(line
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	stopKeeping()
 	if site != nil && site.Env.Ours() && again == "" {
 		ctx, cancel := context.WithTimeout(context.Background(), downMax)
 		defer cancel()
@@ -60,6 +61,9 @@ func last(ctx context.Context, passed bool) error {
 
 var site *Site
 
+// stopKeeping ends what sees to the control plane while tests run.
+var stopKeeping = func() {}
+
 // inventory is what was in Kubernetes before the operator was installed.
 var inventory []string
 
@@ -76,6 +80,10 @@ var setUp = sync.OnceValue(func() error {
 		return errors.Join(err, cluster.Down(ctx, config))
 	}
 	site = s
+	keeping, stop := context.WithCancel(context.Background())
+	var kept sync.WaitGroup
+	kept.Go(func() { env.Keep(keeping) })
+	stopKeeping = func() { stop(); kept.Wait() }
 	if inventory, err = s.inventory(ctx, notOfTests); err != nil {
 		return err
 	}
