@@ -45,7 +45,16 @@ type Options struct {
 	BackoffMax time.Duration // default 30 s
 }
 
-var glusterdArgv = []string{"/usr/sbin/glusterd", "-N", "-p", "/run/glusterd.pid"}
+// A server whose host lost power leaves connections of other glusterds that
+// nobody closes: without a limit they hold what is sent to it until the frame
+// timeout, 10 minutes, and the server learns of no new peer meanwhile. 42 s is
+// gluster's own limit for all its other connections; for those of peers it is
+// not set (glusterd_transport_inet_options_build of 10.3 and 11.1). The kernel of
+// a server that is only busy answers all the same.
+var glusterdArgv = []string{
+	"/usr/sbin/glusterd", "-N", "-p", "/run/glusterd.pid",
+	"--xlator-option", "management.transport.tcp-user-timeout=42",
+}
 
 func (o Options) withDefaults() Options {
 	set := func(d *time.Duration, v time.Duration) {

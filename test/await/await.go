@@ -26,16 +26,21 @@ const tailBytesMax = 64 << 10
 func Until(ctx context.Context, deadline time.Duration, what, log string, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, fmt.Errorf("not within %v", deadline))
 	defer cancel()
+	var before error
 	for {
 		err := probe(ctx)
 		if err == nil {
 			return nil
+		}
+		if ctx.Err() != nil && before != nil { // a probe that was cut off says little
+			err = fmt.Errorf("%w; before that: %w", err, before)
 		}
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("waiting until %s: %w; last: %w%s", what, context.Cause(ctx), err, Tail(log, TailLines))
 		case <-time.After(pollEvery):
 		}
+		before = err
 	}
 }
 

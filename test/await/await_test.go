@@ -48,6 +48,21 @@ func TestUntilSaysWhatItWaitedFor(t *testing.T) {
 	}
 }
 
+// A probe that the deadline cuts off says what cut it off, not what was missing.
+func TestUntilTellsWhatWasMissingBefore(t *testing.T) {
+	looks := 0
+	err := Until(t.Context(), 300*time.Millisecond, "it is noon", "", func(ctx context.Context) error {
+		if looks++; looks == 1 {
+			return errors.New("it is not")
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	if err == nil || !strings.Contains(err.Error(), "before that: it is not") {
+		t.Errorf("error %v does not tell what was missing", err)
+	}
+}
+
 func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {

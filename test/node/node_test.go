@@ -26,8 +26,8 @@ func TestPods(t *testing.T) {
 		p.start(true)
 	}
 	for _, p := range all {
-		until(t, "the pod is ready", func() error { return p.probe("ready") })
-		if err := p.probe("alive"); err != nil {
+		until(t, "the pod is ready", p.ready)
+		if err := p.alive(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -193,8 +193,8 @@ func readyWhileHanging(t *testing.T, all []*pod) {
 	time.Sleep(2 * time.Second) // it has taken its locks by then
 	begun := time.Now()
 	for range 5 {
-		for _, verb := range []string{"ready", "alive"} {
-			if err := p.probe(verb); err != nil {
+		for _, ask := range []func() error{p.ready, p.alive} {
+			if err := ask(); err != nil {
 				t.Errorf("while a transaction hangs: %v", err)
 			}
 		}
@@ -203,15 +203,15 @@ func readyWhileHanging(t *testing.T, all []*pod) {
 	if hanging.ProcessState != nil || syscall.Kill(hanging.Process.Pid, 0) != nil {
 		t.Error("the transaction does not hang: the test shows nothing")
 	}
-	if err := other.probe("ready"); err == nil {
+	if err := other.ready(); err == nil {
 		t.Error("a glusterd that is stopped counts as ready")
 	}
-	if err := other.probe("alive"); err != nil {
+	if err := other.alive(); err != nil {
 		t.Errorf("a stopped glusterd ends the pod: %v", err)
 	}
 	other.must(syscall.Kill(stopped[0].pid, syscall.SIGCONT))
 	_ = hanging.Wait()
-	until(t, "it is ready again", func() error { return other.probe("ready") })
+	until(t, "it is ready again", other.ready)
 }
 
 func killGlusterd(t *testing.T, p *pod) {
@@ -227,7 +227,7 @@ func killGlusterd(t *testing.T, p *pod) {
 			if again := p.find("glusterd"); len(again) != 1 || again[0] == now[0] {
 				return fmt.Errorf("glusterd: %v", again)
 			}
-			return p.probe("ready")
+			return p.ready()
 		})
 		if now := p.brickPID(); now != brick || brick == 0 {
 			t.Errorf("the brick was process %d, and is %d", brick, now)
@@ -292,7 +292,7 @@ func refuseSecond(t *testing.T, p *pod) {
 	if err == nil || !strings.Contains(out, "first process") {
 		t.Errorf("a second one: %v: %s", err, out)
 	}
-	if err := p.probe("alive"); err != nil {
+	if err := p.alive(); err != nil {
 		t.Error(err)
 	}
 }
@@ -371,7 +371,13 @@ func stop(t *testing.T, all []*pod) {
 
 func comeBack(t *testing.T, p *pod) {
 	p.start(true)
-	until(t, "the pod is ready", func() error { return p.probe("ready") })
+	until(t, "the pod is ready", p.ready)
+	// glusterd logs what it runs with.
+	log, err := os.ReadFile(fmt.Sprintf("/proc/%d/root/var/log/glusterfs/glusterd.log", p.first))
+	p.must(err)
+	if !strings.Contains(string(log), "option transport.tcp-user-timeout 42") {
+		t.Error("a dead connection to another server lasts until glusterd's frame timeout")
+	}
 	online(t, []*pod{p})
 	d := p.seen().Devices[0]
 	if !d.Mounted || d.UUID != p.uuid() || d.Recorded != p.uuid() {
@@ -417,7 +423,7 @@ func nameLate(t *testing.T, p *pod) {
 		}
 		return nil
 	})
-	if err := p.probe("alive"); err != nil {
+	if err := p.alive(); err != nil {
 		t.Errorf("while it waits: %v", err)
 	}
 	if g := p.find("glusterd"); len(g) > 0 {
@@ -432,7 +438,7 @@ func deviceLate(t *testing.T, p *pod) {
 	p.signal(syscall.SIGTERM)
 	p.wait()
 	p.start(false)
-	until(t, "glusterd serves without it", func() error { return p.probe("ready") })
+	until(t, "glusterd serves without it", p.ready)
 	if p.brickPID() != 0 {
 		t.Error("the brick runs without its file system")
 	}
@@ -459,7 +465,7 @@ func otherDisk(t *testing.T, p *pod) {
 	_, err = f.WriteAt(make([]byte, 1<<20), 0) // erased
 	p.must(errors.Join(err, f.Sync(), f.Close()))
 	p.start(true)
-	until(t, "glusterd serves without it", func() error { return p.probe("ready") })
+	until(t, "glusterd serves without it", p.ready)
 	d := p.seen().Devices[0]
 	if d.Mounted || !strings.Contains(d.Error, "erased") {
 		t.Errorf("device: %+v", d)

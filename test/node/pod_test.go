@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gluster/anthill/executor/gate"
+	"github.com/gluster/anthill/executor/node/probe"
 	"github.com/gluster/anthill/test/local"
 	"github.com/gluster/anthill/test/loop"
 )
@@ -206,11 +209,32 @@ func (p *pod) gluster(args ...string) string {
 	return out
 }
 
-// probe runs one of the probes.
-func (p *pod) probe(verb string) error {
-	out, err := p.exec("/root/anthill", "node", verb)
+// ready asks as a kubelet does.
+func (p *pod) ready() error {
+	ctx, cancel := context.WithTimeout(p.t.Context(), 2*probe.Timeout)
+	defer cancel()
+	url := fmt.Sprintf("http://%s:%d%s", p.s.IP(), probe.ReadyPort, probe.ReadyPath)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return fmt.Errorf("node %s: %w: %s", verb, err, out)
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	if resp.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("%s: %s", resp.Status, said), err)
+	}
+	return err
+}
+
+// alive carries the liveness probe out.
+func (p *pod) alive() error {
+	out, err := p.exec("/root/anthill", "node", probe.Verb)
+	if err != nil {
+		return fmt.Errorf("node %s: %w: %s", probe.Verb, err, out)
 	}
 	return nil
 }
