@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -213,7 +214,7 @@ func (p *pod) gluster(args ...string) string {
 func (p *pod) ready() error {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 2*probe.Timeout)
 	defer cancel()
-	url := fmt.Sprintf("http://%s:%d%s", p.s.IP(), probe.ReadyPort, probe.ReadyPath)
+	url := "http://" + net.JoinHostPort(p.s.IP(), strconv.Itoa(probe.ReadyPort)) + probe.ReadyPath
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
