@@ -31,7 +31,7 @@ WITHOUT_NODES = $$($(GO) list -C test ./... | grep -vE '/test/(cluster|image|pod
 test: ## Everything that needs no Kubernetes nodes: unit and property tests, real glusterd, real kube-apiserver, crashes (root)
 	@$(LOCAL) preflight
 	$(GO) test -timeout 15m ./...
-	$(GO) test -C test -count=1 -p 2 -timeout 30m $(WITHOUT_NODES)
+	$(GO) test -C test -count=1 -p 2 -timeout 45m $(WITHOUT_NODES)
 
 test-full: ## All of it with whole matrices instead of seeded parts (root, hours)
 	@$(LOCAL) preflight

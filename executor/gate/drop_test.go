@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,6 +117,13 @@ func TestNothingComesBackAfterRelease(t *testing.T) {
 	} {
 		w.refused(req, ExitMissing, ReasonNotInstalled)
 	}
+	// Looks take no lock, so that they may be anywhere when it is removed.
+	g := &gate{w.o.withDefaults()}
+	if _, err := g.getState(t.Context()); err == nil {
+		t.Error("glusterd's state is asked for without a gate")
+	}
+	g.keep(filepath.Join(w.o.StateDir, "x.fact"), fact{})
+	g.makePythonDir()
 	if _, err := os.Stat(w.o.StateDir); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the state is there again: %v", err)
 	}
@@ -123,6 +131,41 @@ func TestNothingComesBackAfterRelease(t *testing.T) {
 	w.write(exe, "another gate")
 	w.o.Exe = filepath.Join(t.TempDir(), "gone")
 	w.must(Request{Verb: Claim, Pool: poolB, Fresh: true})
+}
+
+// Looks go on while a gate is removed, again and again: nothing of their making is
+// left.
+func TestReleaseUnderLooks(t *testing.T) {
+	for range 50 {
+		w := newWorld(t).claim()
+		exe := filepath.Join(w.o.BinaryDir, filepath.Base(BinaryPath))
+		w.write(exe, "the gate")
+		w.o.Exe = exe
+		w.write(filepath.Join(w.o.StateDir+".removed", "left"), "of a release that was cut off")
+		g := &gate{w.o.withDefaults()}
+		var looks sync.WaitGroup
+		stop := make(chan struct{})
+		for range 4 {
+			looks.Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					_ = g.makeStateDir()
+					g.keep(filepath.Join(w.o.StateDir, "x.fact"), fact{})
+				}
+			})
+		}
+		w.must(Request{Verb: Release})
+		close(stop)
+		looks.Wait()
+		left, err := filepath.Glob(w.o.StateDir + "*")
+		if err != nil || len(left) > 0 {
+			t.Fatalf("left: %q, %v", left, err)
+		}
+	}
 }
 
 // Whoever waited for the lock of a server that was let go finds it unclaimed,

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,13 +45,13 @@ func (g *gate) take(ctx context.Context, h holder, wait time.Duration) (*lock, e
 	// Release removes the file under those who wait for it; what they get then
 	// is a lock on nothing.
 	for range 3 {
-		if g.removed() {
-			return nil, refusef(ExitMissing, ReasonNotInstalled, "the gate was removed from this server")
-		}
 		if err := g.makeStateDir(); err != nil {
 			return nil, err
 		}
 		f, err := os.OpenFile(g.lockPath(), os.O_RDWR|os.O_CREATE, 0o600)
+		if errors.Is(err, fs.ErrNotExist) { // removed just now
+			continue
+		}
 		if err != nil {
 			return nil, fmt.Errorf("opening the lock: %w", err)
 		}
@@ -163,19 +164,42 @@ func (g *gate) held() (holder, bool) {
 	return h, true
 }
 
-// makeStateDir makes the state folder and what is below it, private to root.
+// makeStateDir makes the state folder and what is below it, private to root. It
+// refuses, and leaves none, when the gate has been removed.
 func (g *gate) makeStateDir() error {
+	if g.removed() {
+		return errRemoved()
+	}
+	var made []string
+	var failed error
 	for _, d := range []string{g.StateDir, g.receiptDir(), g.dirsDir(), g.devicesDir(), g.tmpDir()} {
 		err := os.Mkdir(d, 0o700)
 		if err == nil {
+			made = append(made, d)
 			err = syncDir(filepath.Dir(d))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("making the gate's folder: %w", err)
+			failed = fmt.Errorf("making the gate's folder: %w", err)
+			break
 		}
+	}
+	// Release takes the program away before the state: if it came in between, this
+	// sees it.
+	if (len(made) > 0 || failed != nil) && g.removed() {
+		for _, d := range slices.Backward(made) {
+			_ = os.Remove(d)
+		}
+		return errRemoved()
+	}
+	if failed != nil {
+		return failed
 	}
 	g.makePythonDir()
 	return nil
+}
+
+func errRemoved() error {
+	return refusef(ExitMissing, ReasonNotInstalled, "the gate was removed from this server")
 }
 
 func (g *gate) tmpDir() string  { return filepath.Join(g.StateDir, "tmp") }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/sys/unix"
 )
@@ -13,6 +14,9 @@ import (
 // asked here any more, and what is left of the state is found and removed by a
 // second Release after a new installation. It leaves no receipt, since it
 // removes them.
+//
+// Looks take no lock, and one that is under way may keep something in the state:
+// so its folder gets another name first, under which nobody makes anything.
 func (g *gate) release(ctx context.Context, req Request) (Reply, error) {
 	l, err := g.enter(ctx, req)
 	if err != nil {
@@ -22,13 +26,23 @@ func (g *gate) release(ctx context.Context, req Request) (Reply, error) {
 	if err := g.fresh(); err != nil {
 		return Reply{}, err
 	}
-	for _, dir := range []string{g.BinaryDir, g.StateDir} {
+	for _, dir := range []string{g.BinaryDir, g.goneDir()} { // the latter of a Release that was cut off
 		if err := removeAll(dir); err != nil {
 			return Reply{}, fmt.Errorf("removing %q: %w", dir, err)
 		}
 	}
+	dir := g.StateDir
+	if os.Rename(dir, g.goneDir()) == nil { // not where a volume is mounted
+		dir = g.goneDir()
+	}
+	if err := removeAll(dir); err != nil {
+		return Reply{}, fmt.Errorf("removing %q: %w", dir, err)
+	}
 	return Reply{}, nil
 }
+
+// goneDir is what the state folder is called while it is removed.
+func (g *gate) goneDir() string { return filepath.Clean(g.StateDir) + ".removed" }
 
 // removeAll removes a folder with all that is in it. In a pod the folder itself
 // is where a volume is mounted, and stays.

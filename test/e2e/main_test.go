@@ -20,7 +20,7 @@ const servers = 6
 
 // resync is how often the operator looks at a pool of its own accord. Short, so
 // that what is done behind its back is soon seen.
-const resync = 300 * time.Millisecond
+const resync = time.Second
 
 // slow is how long anything may take here that takes some seconds on an idle
 // machine. No test waits for it to pass.
