@@ -46,13 +46,16 @@ type killer struct {
 
 // run goes on until ctx ends. A process lives until some events were recorded
 // or some time has passed, but no step ends more than a few of them; one in five
-// does not get to its first look.
+// does not get to its first look. After every killsLeast of them lives get longer:
+// what is to be done must come to its end on any machine.
 func (k *killer) run(ctx context.Context) {
 	for ctx.Err() == nil {
-		early := k.rng.IntN(5) == 0
+		done, _ := k.count()
+		patience := 1 + done/killsLeast
+		early := k.rng.IntN(5*patience) == 0
 		before := time.Duration(k.rng.IntN(600)) * time.Millisecond
-		events := 1 + k.rng.IntN(8)
-		longest := lifeMin + time.Duration(k.rng.Int64N(int64(lifeMax-lifeMin)))
+		events := 1 + k.rng.IntN(8*patience)
+		longest := time.Duration(patience) * (lifeMin + time.Duration(k.rng.Int64N(int64(lifeMax-lifeMin))))
 		jitter := time.Duration(k.rng.IntN(150)) * time.Millisecond
 		if err := k.op.Start(); err != nil {
 			k.fail(err)
@@ -182,7 +185,7 @@ func (p *pool) kills(t *testing.T) {
 		v.Spec.Options = map[string]v1alpha1.OptionValue{"performance.cache-size": "48MB", "performance.io-thread-count": "8"}
 	})
 	v := volumeObject()
-	must(t, p.rig.Await(t.Context(), late, v, func() string {
+	must(t, p.rig.Await(t.Context(), 2*late, v, func() string {
 		if v.Status.BricksTotal == nil || *v.Status.BricksTotal != 6 {
 			return "not all of six bricks are there"
 		}
