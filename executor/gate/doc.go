@@ -16,6 +16,8 @@
 //	devices/N      which file system the device N of a pod has
 //	tmp/           where glusterd puts the output of get-state
 //
+// Release calls the folder by that name and ".removed" while it removes it.
+//
 // Invariants: no effect without the lock, a fence at least as high as the
 // recorded one and a receipt on disk; the lock is held until the last process
 // that could still have the effect is gone, even if the gate itself is killed;

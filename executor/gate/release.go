@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -44,10 +45,18 @@ func (g *gate) release(ctx context.Context, req Request) (Reply, error) {
 // goneDir is what the state folder is called while it is removed.
 func (g *gate) goneDir() string { return filepath.Clean(g.StateDir) + ".removed" }
 
+// removeTries is how often a folder is removed into which looks that were under
+// way put something: each does so once at most.
+const removeTries = 50
+
 // removeAll removes a folder with all that is in it. In a pod the folder itself
 // is where a volume is mounted, and stays.
 func removeAll(dir string) error {
 	err := os.RemoveAll(dir)
+	for n := 1; n < removeTries && errors.Is(err, unix.ENOTEMPTY); n++ {
+		time.Sleep(lockPoll)
+		err = os.RemoveAll(dir)
+	}
 	if !errors.Is(err, unix.EBUSY) {
 		return err
 	}

@@ -45,12 +45,12 @@ type Options struct {
 	BackoffMax time.Duration // default 30 s
 }
 
-// A server whose host lost power leaves connections of other glusterds that
-// nobody closes: without a limit they hold what is sent to it until the frame
-// timeout, 10 minutes, and the server learns of no new peer meanwhile. 42 s is
-// gluster's own limit for all its other connections; for those of peers it is
-// not set (glusterd_transport_inet_options_build of 10.3 and 11.1). The kernel of
-// a server that is only busy answers all the same.
+// A host that loses power closes no connection. With something under way on it,
+// one between glusterds lasts until the frame timeout, 10 minutes
+// (gluster/glusterfs issues 2677 and 3443). 42 s without an answer of the other
+// kernel, be its glusterd ever so busy, is gluster's own limit for other
+// connections; between glusterds of 10.3 it is set to none, as their debug log
+// says.
 var glusterdArgv = []string{
 	"/usr/sbin/glusterd", "-N", "-p", "/run/glusterd.pid",
 	"--xlator-option", "management.transport.tcp-user-timeout=42",

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"golang.org/x/net/netutil"
 
 	"github.com/gluster/anthill/executor/node/probe"
 )
@@ -18,6 +19,10 @@ import (
 // readyFresh is how long an answer of glusterd's stands for later questions:
 // whoever asks, glusterd is asked once a second at most.
 const readyFresh = time.Second
+
+// readyConns is how many may ask at the same time. Anybody who reaches the pod
+// can, and must not fill the memory of what keeps its bricks.
+const readyConns = 16
 
 // A readiness asks glusterd for whoever wants to know, one question at a time,
 // and logs when the answer changes.
@@ -81,10 +86,11 @@ func (n *node) serveReady(ctx context.Context) error {
 		ask: func(ctx context.Context) error { return probe.Ready(ctx, probe.GlusterdSocket) },
 		log: n.o.Log, now: time.Now,
 	})
-	s := &http.Server{Handler: mux, ReadTimeout: probe.Timeout, WriteTimeout: 2 * probe.Timeout, IdleTimeout: time.Minute, MaxHeaderBytes: 8 << 10}
+	s := &http.Server{Handler: mux, ReadTimeout: probe.Timeout, WriteTimeout: 2 * probe.Timeout, MaxHeaderBytes: 8 << 10}
+	s.SetKeepAlivesEnabled(false) // a place is free again after each answer
 	context.AfterFunc(ctx, func() { s.Close() })
 	go func() {
-		if err := s.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		if err := s.Serve(netutil.LimitListener(ln, readyConns)); !errors.Is(err, http.ErrServerClosed) {
 			n.o.Log.Error(err, "no longer answering readiness probes")
 		}
 	}()
