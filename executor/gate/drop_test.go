@@ -153,7 +153,7 @@ func TestReleaseUnderLooks(t *testing.T) {
 						return
 					default:
 					}
-					_ = g.makeStateDir()
+					_ = g.makeBelow()
 					g.keep(filepath.Join(w.o.StateDir, "x.fact"), fact{})
 				}
 			})

@@ -209,7 +209,7 @@ func (g *gate) getState(ctx context.Context) ([]byte, error) {
 	if g.Gluster == "" {
 		return nil, fmt.Errorf("there is no gluster command in %v", glusterPaths)
 	}
-	if err := g.makeStateDir(); err != nil {
+	if err := g.makeBelow(); err != nil { // never the folder itself: a look may come late, see release
 		return nil, err
 	}
 	g.sweepTmp()

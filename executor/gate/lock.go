@@ -167,15 +167,22 @@ func (g *gate) held() (holder, bool) {
 // makeStateDir makes the state folder and what is below it, private to root. It
 // refuses, and leaves none, when the gate has been removed.
 func (g *gate) makeStateDir() error {
+	return g.makeDirs(g.StateDir, g.receiptDir(), g.dirsDir(), g.devicesDir(), g.tmpDir())
+}
+
+// makeBelow is makeStateDir for who must not make the folder itself.
+func (g *gate) makeBelow() error {
+	return g.makeDirs(g.receiptDir(), g.dirsDir(), g.devicesDir(), g.tmpDir())
+}
+
+func (g *gate) makeDirs(dirs ...string) error {
 	if g.removed() {
 		return errRemoved()
 	}
-	var made []string
 	var failed error
-	for _, d := range []string{g.StateDir, g.receiptDir(), g.dirsDir(), g.devicesDir(), g.tmpDir()} {
+	for _, d := range dirs {
 		err := os.Mkdir(d, 0o700)
 		if err == nil {
-			made = append(made, d)
 			err = syncDir(filepath.Dir(d))
 		}
 		if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -184,9 +191,9 @@ func (g *gate) makeStateDir() error {
 		}
 	}
 	// Release takes the program away before the state: if it came in between, this
-	// sees it.
-	if (len(made) > 0 || failed != nil) && g.removed() {
-		for _, d := range slices.Backward(made) {
+	// sees it. Whoever made them, the last one to see it finds them empty.
+	if g.removed() {
+		for _, d := range slices.Backward(dirs) {
 			_ = os.Remove(d)
 		}
 		return errRemoved()
